@@ -53,7 +53,9 @@ class Headers {
   std::string_view Keep(std::string_view text);
 
   std::vector<Field> fields_;
-  std::vector<std::unique_ptr<char[]>> kept_;
+  std::vector<std::unique_ptr<char[]>> kept_;  // blocks of copied text
+  char* free_ = nullptr;                       // unused rest of the last block
+  size_t free_size_ = 0;
 };
 
 enum class Protocol : uint8_t { kHttp1, kHttp2 };
@@ -72,7 +74,7 @@ struct ConnectionInfo {
   std::string remote_address;  // "127.0.0.1:51324"
   std::string local_address;
   bool tls = false;
-  std::string server_name;  // SNI
+  std::string server_name;                       // SNI
   std::shared_ptr<const PeerCertificates> peer;  // null without a client certificate
   // A slot for an upper layer to keep what it derived from this connection (authenticated user).
   std::shared_ptr<void> memo;
@@ -97,6 +99,8 @@ class BodyReader {
   virtual ~BodyReader() = default;
   // The next piece; an empty Slice at the end. Fails when the client goes away or breaks protocol.
   virtual Task<Result<Slice>> Read() = 0;
+  // The length the client announced, if it did.
+  virtual std::optional<uint64_t> announced() const { return std::nullopt; }
   // Everything, or kTooLarge as soon as more than `limit` bytes are announced or seen.
   Task<Result<std::string>> ReadAll(size_t limit);
 };
@@ -117,8 +121,8 @@ class ResponseWriter {
 
   virtual Headers& headers() = 0;
 
-  // The whole answer at once, without copying the slices. Content-Length is set from them unless the
-  // status forbids a body. Never suspends: the transport keeps the slices until they are sent.
+  // The whole answer at once, without copying the slices. Content-Length is set from them unless
+  // the status forbids a body. Never suspends: the transport keeps the slices until they are sent.
   virtual void Send(int status, std::vector<Slice> body) = 0;
 
   // A streamed answer: the head is sent at once.
@@ -133,8 +137,8 @@ class ResponseWriter {
   // Switches protocols (status 101) and hands over the connection. HTTP/1.1 only.
   virtual Task<Result<std::unique_ptr<ByteStream>>> Upgrade() = 0;
 
-  virtual bool started() const = 0;       // the head was sent
-  virtual int status() const = 0;         // as sent, 0 before
+  virtual bool started() const = 0;         // the head was sent
+  virtual int status() const = 0;           // as sent, 0 before
   virtual uint64_t bytes_sent() const = 0;  // of the body
 
   // Ends the connection after this answer: Connection: close, or GOAWAY on HTTP/2.
