@@ -37,7 +37,8 @@ class Slice {
     return Slice(block, block->bytes(), size);
   }
 
-  Slice(const Slice& other) noexcept : block_(other.block_), data_(other.data_), size_(other.size_) {
+  Slice(const Slice& other) noexcept
+      : block_(other.block_), data_(other.data_), size_(other.size_) {
     if (block_) block_->references.fetch_add(1, std::memory_order_relaxed);
   }
   Slice(Slice&& other) noexcept

@@ -58,9 +58,7 @@ void WriteStructured(Severity severity, MessageAt message, std::initializer_list
 }  // namespace internal
 
 // True when lines of this verbosity are wanted: if (log::V(2)) log::InfoS(...);
-inline bool V(int level) {
-  return level <= internal::verbosity.load(std::memory_order_relaxed);
-}
+inline bool V(int level) { return level <= internal::verbosity.load(std::memory_order_relaxed); }
 int Verbosity();
 void SetVerbosity(int level);
 

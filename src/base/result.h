@@ -65,17 +65,17 @@ namespace internal {
 }  // namespace keelson
 
 // Aborts with a message when an invariant does not hold. Always on.
-#define KEELSON_CHECK(condition)                                                            \
-  do {                                                                                      \
-    if (!(condition)) [[unlikely]]                                                          \
-      ::keelson::internal::CheckFailed(#condition, ::std::source_location::current());      \
+#define KEELSON_CHECK(condition)                                                       \
+  do {                                                                                 \
+    if (!(condition)) [[unlikely]]                                                     \
+      ::keelson::internal::CheckFailed(#condition, ::std::source_location::current()); \
   } while (false)
 
 #define KEELSON_CONCAT_INNER(a, b) a##b
 #define KEELSON_CONCAT(a, b) KEELSON_CONCAT_INNER(a, b)
 
-#define KEELSON_TRY_IMPL(result, declaration, return_word, ...)  \
-  auto result = (__VA_ARGS__);                                   \
+#define KEELSON_TRY_IMPL(result, declaration, return_word, ...)          \
+  auto result = (__VA_ARGS__);                                           \
   if (!result) return_word ::std::unexpected(std::move(result).error()); \
   declaration = *std::move(result)
 
@@ -87,13 +87,13 @@ namespace internal {
   KEELSON_TRY_IMPL(KEELSON_CONCAT(try_result_, __LINE__), declaration, co_return, __VA_ARGS__)
 
 // TRY_VOID(Validate(options)); returns the error, if any, of a Result<void>.
-#define TRY_VOID(...)                                                              \
-  do {                                                                             \
-    if (auto try_result = (__VA_ARGS__); !try_result)                              \
-      return ::std::unexpected(std::move(try_result).error());                     \
+#define TRY_VOID(...)                                          \
+  do {                                                         \
+    if (auto try_result = (__VA_ARGS__); !try_result)          \
+      return ::std::unexpected(std::move(try_result).error()); \
   } while (false)
-#define CO_TRY_VOID(...)                                                           \
-  do {                                                                             \
-    if (auto try_result = (__VA_ARGS__); !try_result)                              \
-      co_return ::std::unexpected(std::move(try_result).error());                  \
+#define CO_TRY_VOID(...)                                          \
+  do {                                                            \
+    if (auto try_result = (__VA_ARGS__); !try_result)             \
+      co_return ::std::unexpected(std::move(try_result).error()); \
   } while (false)

@@ -180,8 +180,7 @@ Status UnauthorizedStatus(std::string message) {
   return {.code = 401, .reason = "Unauthorized", .message = std::move(message)};
 }
 
-Status ForbiddenStatus(const GroupResource& resource, std::string_view name,
-                       std::string_view why) {
+Status ForbiddenStatus(const GroupResource& resource, std::string_view name, std::string_view why) {
   std::string message;
   if (resource.resource.empty()) {
     message = fmt::format("forbidden: {}", why);
