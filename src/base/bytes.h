@@ -60,6 +60,22 @@ class Slice {
   bool empty() const { return size_ == 0; }
   std::string_view view() const { return {data_, size_}; }
 
+  // For containers that keep one word per block where a Slice has three. `begin` is the first byte
+  // of a block, as Make handed it to `fill`; Retain and Release are what copying and destroying a
+  // Slice of that block would do.
+  static void Retain(const char* begin) {
+    BlockAt(begin)->references.fetch_add(1, std::memory_order_relaxed);
+  }
+  static void Release(const char* begin) {
+    Block* block = BlockAt(begin);
+    if (block->references.fetch_sub(1, std::memory_order_acq_rel) == 1) Free(block);
+  }
+  // A Slice of `part`, which lies in the block that begins at `begin`.
+  static Slice Share(const char* begin, std::string_view part) {
+    Retain(begin);
+    return Slice(BlockAt(begin), part.data(), part.size());
+  }
+
   // The part from `offset`, at most `count` bytes, sharing this block.
   Slice Sub(size_t offset, size_t count = std::string_view::npos) const {
     auto part = view().substr(offset, count);
@@ -79,6 +95,9 @@ class Slice {
 
   Slice(Block* block, const char* data, size_t size) : block_(block), data_(data), size_(size) {}
   static Block* NewBlock(size_t size);
+  static Block* BlockAt(const char* begin) {
+    return reinterpret_cast<Block*>(const_cast<char*>(begin) - kHeaderSize);
+  }
   static void Free(Block* block);
 
   Block* block_ = nullptr;

@@ -70,6 +70,20 @@ TEST(Slice, MayBeReleasedFromAnyThread) {
   for (auto& thread : threads) thread.join();
 }
 
+TEST(Slice, BlockIsKeptByOneWord) {
+  const char* begin = nullptr;
+  {
+    Slice slice = Slice::Make(3, [&](char* out) {
+      std::memcpy(out, "abc", 3);
+      begin = out;
+    });
+    Slice::Retain(begin);
+  }
+  Slice part = Slice::Share(begin, std::string_view(begin + 1, 2));
+  Slice::Release(begin);
+  EXPECT_EQ(part.view(), "bc");  // the last owner; the address sanitizer watches
+}
+
 TEST(Flatten, JoinsInOrder) {
   std::vector<Slice> parts{Slice::Static("a"), Slice::Copy("bc"), Slice(), Slice::Own("d")};
   EXPECT_EQ(TotalSize(parts), 4u);

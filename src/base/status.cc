@@ -158,7 +158,9 @@ std::string Status::ToJson() const {
   object.Text("kind", "Status");
   object.Text("apiVersion", "v1");
   object.Key("metadata");
-  out += "{}";
+  ObjectWriter metadata(out);
+  metadata.TextUnlessEmpty("continue", continue_token);
+  metadata.End();
   object.Text("status", success ? "Success" : "Failure");
   object.TextUnlessEmpty("message", message);
   object.TextUnlessEmpty("reason", reason);

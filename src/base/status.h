@@ -38,6 +38,8 @@ struct Status {
   std::string message;
   std::optional<StatusDetails> details;
   bool success = false;  // "Success" instead of "Failure"
+  // metadata.continue: where a list that expired between two pages can be taken up again.
+  std::string continue_token;
 
   // The object's JSON as upstream writes it: no white space, no trailing newline, HTML-safe
   // escaping, empty fields left out.

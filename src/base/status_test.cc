@@ -67,6 +67,14 @@ TEST(Status, ConstructorsUseUpstreamsWords) {
   }
 }
 
+TEST(Status, CarriesTheTokenToContinueWith) {
+  Status status = ExpiredStatus("old");
+  status.continue_token = "abc";
+  EXPECT_EQ(status.ToJson(),
+            R"({"kind":"Status","apiVersion":"v1","metadata":{"continue":"abc"},)"
+            R"("status":"Failure","message":"old","reason":"Expired","code":410})");
+}
+
 TEST(AppendJsonString, EscapesAsGoDoes) {
   EXPECT_EQ(Quote("plain"), R"("plain")");
   EXPECT_EQ(Quote("a\"b\\c"), R"("a\"b\\c")");
