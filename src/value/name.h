@@ -49,13 +49,7 @@ class Name {
     return Name(text.data(), static_cast<uint32_t>(text.size()), false);
   }
 
-  // The same as Plain, so that tables may be written with bare literals.
-  constexpr Name(std::string_view text)
-      : Name(text.data(), static_cast<uint32_t>(text.size()), false) {}
-  constexpr Name(const char* text) : Name(std::string_view(text)) {}
-
   constexpr std::string_view text() const { return {data_, size_}; }
-  constexpr operator std::string_view() const { return text(); }
   constexpr uint32_t hash() const { return hash_; }
   // Low bits of the hash, kept beside each member so that a lookup rarely touches a Name.
   constexpr uint16_t tag() const { return static_cast<uint16_t>(hash_); }
