@@ -13,9 +13,11 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <span>
 #include <string_view>
+
+#include "value/name.h"
+#include "value/value.h"
 
 namespace keelson::schema {
 
@@ -67,7 +69,7 @@ enum class RuleKind : uint8_t {
   kUniqueItems,       // nothing
   kPattern,           // text, an RE2 expression searched for
   kFormat,            // text, as named in OpenAPI or in declarative validation ("k8s-short-name")
-  kEnum,              // texts, sorted; for custom resources each is the JSON form of a value
+  kEnum,              // values; of built-in types sorted strings
   kAllOf,             // types (kUnspecified)
   kAnyOf,             // types
   kOneOf,             // types
@@ -87,18 +89,18 @@ struct CelRule {
 
 struct Rule {
   RuleKind kind;
-  uint32_t size = 0;  // length of text, or number of texts, types or cel rules
+  uint32_t size = 0;  // length of text, or number of values, types or cel rules
   union {
     double number;
     int64_t count;
     const char* text_data;
-    const std::string_view* texts_data;
+    const value::Value* values_data;
     const Type* const* types_data;
     const CelRule* cel_data;
   };
 
   constexpr std::string_view text() const { return {text_data, size}; }
-  constexpr std::span<const std::string_view> texts() const { return {texts_data, size}; }
+  constexpr std::span<const value::Value> values() const { return {values_data, size}; }
   constexpr std::span<const Type* const> types() const { return {types_data, size}; }
   constexpr std::span<const CelRule> cel() const { return {cel_data, size}; }
 };
@@ -106,11 +108,11 @@ struct Rule {
 // What a few fields have and most have not.
 struct FieldExtra {
   std::string_view description;      // one own sentence, for OpenAPI and explain
-  std::string_view default_json;     // compact JSON of the default, when not the type's zero value
   std::string_view feature_gate;     // the field is dropped on write while the gate is off
   std::string_view patch_merge_key;  // strategic merge
   std::string_view proto_name;       // when it is not the JSON name
   std::string_view union_value;      // discriminator value that selects this member of a union
+  const value::Value* default_value = nullptr;  // when not the type's zero value
 };
 
 struct Field {
@@ -120,7 +122,7 @@ struct Field {
     kOmitZero = 1 << 2,          // left out of JSON when zero, value structs too
     kPointer = 1 << 3,           // absent and zero differ; absent is left out of protobuf
     kZeroDefault = 1 << 4,       // OpenAPI default is the type's zero value: "" 0 false {}
-    kDefault = 1 << 5,           // extra->default_json holds the default
+    kDefault = 1 << 5,           // extra->default_value holds the default
     kImmutable = 1 << 6,         // may not change once set
     kAtomic = 1 << 7,            // mapType atomic given on the field; beats the type
     kGranular = 1 << 8,          // mapType granular given on the field; beats the type
@@ -132,12 +134,13 @@ struct Field {
     kUnionMember = 1 << 14,
   };
 
-  std::string_view name;  // JSON name; equal names of built-in types share one address
+  const value::Name* name = nullptr;  // JSON name; built-in types share one Name per spelling
   const Type* type = nullptr;
   const FieldExtra* extra = nullptr;
   uint32_t flags = 0;
   uint32_t proto_number = 0;  // 0: not in protobuf by itself (none, or part of an embedded message)
 
+  constexpr std::string_view text() const { return name->text(); }
   constexpr bool Has(Flag flag) const { return (flags & flag) != 0; }
   constexpr bool required() const { return Has(kRequired); }
   constexpr bool pointer() const { return Has(kPointer); }
@@ -208,12 +211,12 @@ struct Type {
   uint16_t rule_count = 0;
   uint16_t key_count = 0;
   const Field* fields_data = nullptr;
-  const uint16_t* slots = nullptr;  // open addressing over HashName; 1 + field index, 0 empty
+  const uint32_t* slots = nullptr;  // open addressing over value::HashName, see FillSlots
   const WireField* wire_data = nullptr;
   const Type* element = nullptr;  // list element, map value, either-or schema
   const Rule* rules_data = nullptr;
-  const std::string_view* keys_data = nullptr;  // listMapKeys
-  std::string_view element_default;             // custom resources: JSON default of each element
+  const std::string_view* keys_data = nullptr;    // listMapKeys
+  const value::Value* element_default = nullptr;  // custom resources: default of each element
   const TypeInfo* info = nullptr;  // null for anonymous types: scalars, lists, maps, CRD structs
 
   constexpr bool Has(Flag flag) const { return (flags & flag) != 0; }
@@ -228,8 +231,14 @@ struct Type {
     return nullptr;
   }
 
-  // The field with this JSON name, or null. About two nanoseconds: the decoder asks for each key.
-  const Field* Find(std::string_view field_name) const;
+  // The field with this JSON name, or null. A few nanoseconds: the decoder asks for each key.
+  const Field* Find(std::string_view field_name) const {
+    return Find(field_name, value::HashName(field_name));
+  }
+  const Field* Find(const value::Name& field_name) const {
+    return Find(field_name.text(), field_name.hash());
+  }
+  const Field* Find(std::string_view field_name, uint32_t hash) const;
   // The same, for callers that meet fields mostly in struct order: tries `hint` first and leaves
   // the index after the found field in it.
   const Field* FindNear(std::string_view field_name, uint32_t& hint) const;
@@ -243,65 +252,36 @@ constexpr bool IsAtomic(const Field& field) {
   return field.Has(Field::kAtomic) || field.type->Has(Type::kAtomic);
 }
 
-// Eight bytes at a time; whole name, so no two names of a struct need ever collide for good.
-constexpr uint64_t HashName(std::string_view name) {
-  constexpr uint64_t kMultiplier = 0x9E3779B97F4A7C15;
-  const auto load = [](const char* from, size_t count) {
-    uint64_t word = 0;
-    if (__builtin_is_constant_evaluated()) {
-      for (size_t i = 0; i < count; ++i) word |= uint64_t(uint8_t(from[i])) << (8 * i);
-    } else {
-      __builtin_memcpy(&word, from, count);
-    }
-    return word;
-  };
-  const char* data = name.data();
-  size_t left = name.size();
-  uint64_t hash = left * kMultiplier;
-  for (; left > 8; data += 8, left -= 8) {
-    hash = (hash ^ load(data, 8)) * kMultiplier;
-    hash ^= hash >> 29;
-  }
-  if (left == 8) {
-    hash ^= load(data, 8);
-  } else if (left >= 4) {
-    hash ^= load(data, 4) | load(data + left - 4, 4) << 32;
-  } else if (left > 0) {
-    hash ^= uint64_t(uint8_t(data[0])) | uint64_t(uint8_t(data[left / 2])) << 8 |
-            uint64_t(uint8_t(data[left - 1])) << 16;
-  }
-  hash *= kMultiplier;
-  return hash ^ (hash >> 32);
-}
-
-// The index behind Find, for whoever builds a Type: a power of two at least twice the field count,
-// and its filling.
+// The index behind Find, for whoever builds a Type: a power of two at least twice the field count.
+// A slot is the upper half of the name's hash above 1 + the field's index; 0 is empty.
 constexpr size_t SlotCount(size_t field_count) {
   size_t count = 2;
   while (count < 2 * field_count) count *= 2;
   return count;
 }
-constexpr void FillSlots(std::span<const Field> fields, std::span<uint16_t> slots) {
-  for (uint16_t& slot : slots) slot = 0;
+constexpr void FillSlots(std::span<const Field> fields, std::span<uint32_t> slots) {
+  for (uint32_t& slot : slots) slot = 0;
   for (size_t i = 0; i < fields.size(); ++i) {
-    size_t slot = HashName(fields[i].name) & (slots.size() - 1);
+    const uint32_t hash = fields[i].name->hash();
+    size_t slot = hash & (slots.size() - 1);
     while (slots[slot] != 0) slot = (slot + 1) & (slots.size() - 1);
-    slots[slot] = uint16_t(i + 1);
+    slots[slot] = (hash & 0xFFFF0000u) | uint32_t(i + 1);
   }
 }
 
-inline const Field* Type::Find(std::string_view field_name) const {
+inline const Field* Type::Find(std::string_view field_name, uint32_t hash) const {
   if (field_count == 0) return nullptr;
-  for (size_t slot = HashName(field_name);; ++slot) {
-    const uint16_t entry = slots[slot & slot_mask];
+  for (size_t slot = hash;; ++slot) {
+    const uint32_t entry = slots[slot & slot_mask];
     if (entry == 0) return nullptr;
-    const Field& field = fields_data[entry - 1];
-    if (field.name == field_name) return &field;
+    if ((entry ^ hash) >> 16 != 0) continue;
+    const Field& field = fields_data[(entry & 0xFFFF) - 1];
+    if (field.text() == field_name) return &field;
   }
 }
 
 inline const Field* Type::FindNear(std::string_view field_name, uint32_t& hint) const {
-  if (hint < field_count && fields_data[hint].name == field_name) return &fields_data[hint++];
+  if (hint < field_count && fields_data[hint].text() == field_name) return &fields_data[hint++];
   const Field* field = Find(field_name);
   if (field) hint = uint32_t(field - fields_data) + 1;
   return field;
