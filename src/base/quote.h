@@ -1,0 +1,13 @@
+#pragma once
+
+// Text as Go's %q prints it, for messages that carry over word for word.
+
+#include <string>
+#include <string_view>
+
+namespace keelson {
+
+// "a\"b\n" with quotes: control characters escaped, bytes that are not UTF-8 as \xNN.
+std::string Quote(std::string_view text);
+
+}  // namespace keelson
