@@ -1,0 +1,28 @@
+#include "kv/memory_store.h"
+
+#include <gtest/gtest.h>
+
+#include "kv/testing/conformance.h"
+#include "kv/testing/sync.h"
+
+namespace keelson::kv::testing {
+
+INSTANTIATE_TEST_SUITE_P(Memory, StoreConformance, ::testing::Values(MemoryBackend()), BackendName);
+
+namespace {
+
+TEST(MemoryStore, ClosingEndsWatchesAndRefusesCalls) {
+  FakeClock clock;
+  auto store = NewMemoryStore(clock);
+  auto watch = store->StartWatch({}).value();
+  Started<Result<WatchBatch>> next(watch->Next());
+  Await(store->Close());
+  EXPECT_EQ(next.Wait().error().code, ErrorCode::kUnavailable);
+  EXPECT_EQ(Await(store->Get("a")).error().code, ErrorCode::kUnavailable);
+  EXPECT_EQ(store->StartWatch({}).error().code, ErrorCode::kUnavailable);
+  store.reset();
+  EXPECT_EQ(Await(watch->Next()).error().code, ErrorCode::kUnavailable);
+}
+
+}  // namespace
+}  // namespace keelson::kv::testing
