@@ -1,0 +1,318 @@
+#include <emmintrin.h>
+
+#include <bit>
+#include <charconv>
+#include <cmath>
+#include <cstring>
+
+#include "value/json.h"
+
+namespace keelson::value {
+namespace {
+
+constexpr char kHex[] = "0123456789abcdef";
+
+// Writes into a string's own storage; the string is given its true size at the end.
+class Writer {
+ public:
+  explicit Writer(std::string& out) : out_(out), size_(out.size()) { Grow(0); }
+  ~Writer() { out_.resize(size_); }
+
+  void Write(const Value& value) {
+    switch (value.kind()) {
+      case Kind::kNull:
+        Raw("null");
+        return;
+      case Kind::kBool:
+        Raw(value.AsBool() ? "true" : "false");
+        return;
+      case Kind::kInt:
+        Int(value.AsInt());
+        return;
+      case Kind::kDouble:
+        Double(value.AsDouble());
+        return;
+      case Kind::kString:
+        String(value.AsString(), value.plain());
+        return;
+      case Kind::kList:
+        List(value);
+        return;
+      case Kind::kObject:
+        Object(value);
+        return;
+    }
+  }
+
+ private:
+  void List(const Value& value) {
+    Char('[');
+    bool first = true;
+    for (const Value& item : value.items()) {
+      if (!first) Char(',');
+      first = false;
+      Write(item);
+    }
+    Char(']');
+  }
+
+  void Object(const Value& value) {
+    Char('{');
+    bool first = true;
+    for (const Member& member : value.members()) {
+      if (!first) Char(',');
+      first = false;
+      if (member.name->has_quoted()) [[likely]] {
+        Raw(member.name->quoted());
+      } else {
+        String(member.key(), false);
+        Char(':');
+      }
+      Write(member.value);
+    }
+    Char('}');
+  }
+
+  char* Room(size_t count) {
+    if (capacity_ - size_ < count) [[unlikely]]
+      Grow(count);
+    return data_ + size_;
+  }
+  void Grow(size_t count) {
+    size_t wanted = std::max(size_ + count + 256, capacity_ * 2);
+    out_.resize(size_);
+    out_.resize_and_overwrite(wanted, [](char*, size_t n) { return n; });
+    data_ = out_.data();
+    capacity_ = out_.size();
+  }
+  void Char(char c) {
+    *Room(1) = c;
+    ++size_;
+  }
+  void Raw(std::string_view text) {
+    std::memcpy(Room(text.size()), text.data(), text.size());
+    size_ += text.size();
+  }
+  void Int(int64_t number) {
+    char* to = Room(24);
+    size_ += static_cast<size_t>(std::to_chars(to, to + 24, number).ptr - to);
+  }
+  void Double(double number) {
+    std::string text;
+    AppendJsonDouble(text, number);
+    Raw(text);
+  }
+  void String(std::string_view text, bool plain) {
+    if (plain) [[likely]] {
+      char* to = Room(text.size() + 2);
+      *to = '"';
+      std::memcpy(to + 1, text.data(), text.size());
+      to[text.size() + 1] = '"';
+      size_ += text.size() + 2;
+      return;
+    }
+    Char('"');
+    const char* at = text.data();
+    const char* end = at + text.size();
+    while (at < end) {
+      const char* run = PlainRun(at, end);
+      if (run != at) {
+        Raw({at, static_cast<size_t>(run - at)});
+        at = run;
+      }
+      if (at < end) at = Escape(at, end);
+    }
+    Char('"');
+  }
+
+  // Where the bytes that need no care end.
+  static const char* PlainRun(const char* at, const char* end) {
+    for (; end - at >= 16; at += 16) {
+      __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(at));
+      __m128i quote = _mm_cmpeq_epi8(bytes, _mm_set1_epi8('"'));
+      __m128i slash = _mm_cmpeq_epi8(bytes, _mm_set1_epi8('\\'));
+      __m128i control = _mm_cmplt_epi8(bytes, _mm_set1_epi8(0x20));
+      __m128i angle = _mm_cmpeq_epi8(_mm_or_si128(bytes, _mm_set1_epi8(0x02)), _mm_set1_epi8('>'));
+      __m128i amp = _mm_cmpeq_epi8(bytes, _mm_set1_epi8('&'));
+      __m128i any =
+          _mm_or_si128(_mm_or_si128(quote, slash), _mm_or_si128(control, _mm_or_si128(angle, amp)));
+      auto mask = static_cast<uint32_t>(_mm_movemask_epi8(any));
+      if (mask != 0) return at + std::countr_zero(mask);
+    }
+    while (at < end) {
+      auto byte = static_cast<unsigned char>(*at);
+      if (byte < 0x20 || byte >= 0x80 || *at == '"' || *at == '\\' || *at == '<' || *at == '>' ||
+          *at == '&') {
+        break;
+      }
+      ++at;
+    }
+    return at;
+  }
+
+  // Writes the character at `at` and returns where the next one is.
+  const char* Escape(const char* at, const char* end) {
+    auto byte = static_cast<unsigned char>(*at);
+    if (byte >= 0x80) return WriteRune(at, end);
+    switch (*at) {
+      case '"':
+        Raw("\\\"");
+        break;
+      case '\\':
+        Raw("\\\\");
+        break;
+      case '\b':
+        Raw("\\b");
+        break;
+      case '\f':
+        Raw("\\f");
+        break;
+      case '\n':
+        Raw("\\n");
+        break;
+      case '\r':
+        Raw("\\r");
+        break;
+      case '\t':
+        Raw("\\t");
+        break;
+      default: {
+        char* to = Room(6);
+        std::memcpy(to, "\\u00", 4);
+        to[4] = kHex[byte >> 4];
+        to[5] = kHex[byte & 15];
+        size_ += 6;
+      }
+    }
+    return at + 1;
+  }
+
+  const char* WriteRune(const char* at, const char* end) {
+    // A copy with room behind it, because the text may end inside a sequence.
+    char padded[5] = {};
+    std::memcpy(padded, at, static_cast<size_t>(std::min<ptrdiff_t>(4, end - at)));
+    size_t length = Utf8Length(padded);
+    if (length == 0) {
+      Raw("\\ufffd");
+      return at + 1;
+    }
+    if (length == 3 && std::memcmp(padded, "\xE2\x80\xA8", 3) == 0) {
+      Raw("\\u2028");
+    } else if (length == 3 && std::memcmp(padded, "\xE2\x80\xA9", 3) == 0) {
+      Raw("\\u2029");
+    } else {
+      Raw({at, length});
+    }
+    return at + length;
+  }
+
+  std::string& out_;
+  char* data_ = nullptr;
+  size_t size_;
+  size_t capacity_ = 0;
+};
+
+}  // namespace
+
+void AppendJson(std::string& out, const Value& value) { Writer(out).Write(value); }
+
+std::string ToJson(const Value& value) {
+  std::string out;
+  AppendJson(out, value);
+  return out;
+}
+
+Slice ToJsonSlice(const Value& value) { return Slice::Own(ToJson(value)); }
+
+void AppendJsonDouble(std::string& out, double number) {
+  if (number == 0) {
+    out += std::signbit(number) ? "-0" : "0";
+    return;
+  }
+  // The shortest digits that read back the same, d.ddde+xx; then laid out as Go does.
+  char buffer[32];
+  auto end = std::to_chars(buffer, buffer + sizeof buffer, std::fabs(number),
+                           std::chars_format::scientific)
+                 .ptr;
+  std::string_view text(buffer, static_cast<size_t>(end - buffer));
+  size_t e = text.find('e');
+  std::string digits(text.substr(0, 1));
+  if (e > 2) digits += text.substr(2, e - 2);
+  int exponent = std::stoi(std::string(text.substr(e + 1)));
+  if (number < 0) out += '-';
+  if (exponent < -6 || exponent >= 21) {
+    out += digits[0];
+    if (digits.size() > 1) out.append(".").append(digits, 1);
+    out += exponent < 0 ? "e-" : "e+";
+    out += std::to_string(std::abs(exponent));
+    return;
+  }
+  auto point = exponent + 1;
+  if (point <= 0) {
+    out.append("0.").append(static_cast<size_t>(-point), '0').append(digits);
+  } else if (static_cast<size_t>(point) >= digits.size()) {
+    out.append(digits).append(static_cast<size_t>(point) - digits.size(), '0');
+  } else {
+    out.append(digits, 0, static_cast<size_t>(point)).append(".");
+    out.append(digits, static_cast<size_t>(point));
+  }
+}
+
+std::string GoQuote(std::string_view text) {
+  std::string out = "\"";
+  for (size_t i = 0; i < text.size();) {
+    auto byte = static_cast<unsigned char>(text[i]);
+    if (byte >= 0x80) {
+      char padded[5] = {};
+      std::memcpy(padded, text.data() + i, std::min<size_t>(4, text.size() - i));
+      size_t length = Utf8Length(padded);
+      if (length == 0) {
+        out += fmt::format("\\x{:02x}", byte);
+        ++i;
+        continue;
+      }
+      out += text.substr(i, length);
+      i += length;
+      continue;
+    }
+    ++i;
+    switch (byte) {
+      case '"':
+        out += "\\\"";
+        break;
+      case '\\':
+        out += "\\\\";
+        break;
+      case '\a':
+        out += "\\a";
+        break;
+      case '\b':
+        out += "\\b";
+        break;
+      case '\f':
+        out += "\\f";
+        break;
+      case '\n':
+        out += "\\n";
+        break;
+      case '\r':
+        out += "\\r";
+        break;
+      case '\t':
+        out += "\\t";
+        break;
+      case '\v':
+        out += "\\v";
+        break;
+      default:
+        if (byte < 0x20 || byte == 0x7F) {
+          out += fmt::format("\\x{:02x}", byte);
+        } else {
+          out += static_cast<char>(byte);
+        }
+    }
+  }
+  return out + '"';
+}
+
+}  // namespace keelson::value
