@@ -47,6 +47,12 @@ class Arena {
     return {copy, text.size()};
   }
 
+  // Gives back the last `size` bytes handed out, which end where the newest allocation ends. A
+  // hint: ignored when something was allocated since.
+  void Return(void* from, size_t size) {
+    if (static_cast<char*>(from) + size == next_) next_ = static_cast<char*>(from);
+  }
+
   // Keeps `other` (or the block behind `bytes`) alive as long as this arena.
   void Borrow(const ArenaRef& other);
   void Borrow(Slice bytes);

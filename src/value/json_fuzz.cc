@@ -15,6 +15,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   std::string written = ToJson(doc->root());
   auto again = ParseJson(written);
   KEELSON_CHECK(again.has_value());
-  KEELSON_CHECK(ToJson(again->root()) == written);
+  std::string second = ToJson(again->root());
+  auto third = ParseJson(second);
+  KEELSON_CHECK(third.has_value());
+  KEELSON_CHECK(ToJson(third->root()) == second);
   return 0;
 }
