@@ -7,7 +7,8 @@
 
 namespace keelson {
 
-// "a\"b\n" with quotes: control characters escaped, bytes that are not UTF-8 as \xNN.
+// "a\"b\n" with its quotes: what does not print is escaped, bytes that are not UTF-8 as \xNN.
 std::string Quote(std::string_view text);
+void AppendQuoted(std::string& out, std::string_view text);
 
 }  // namespace keelson

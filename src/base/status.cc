@@ -1,33 +1,11 @@
 #include "base/status.h"
 
-#include <charconv>
+#include "base/utf8.h"
 
 namespace keelson {
 namespace {
 
 constexpr char kHex[] = "0123456789abcdef";
-
-// Length of the valid UTF-8 sequence at the start of `text`, or 0 when it is not valid.
-size_t Utf8SequenceLength(std::string_view text) {
-  auto at = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
-  auto continues = [&](size_t i) { return i < text.size() && (at(i) & 0xC0) == 0x80; };
-  unsigned char first = at(0);
-  if (first < 0x80) return 1;
-  if (first >= 0xC2 && first <= 0xDF) return continues(1) ? 2 : 0;
-  if (first >= 0xE0 && first <= 0xEF) {
-    if (!continues(1) || !continues(2)) return 0;
-    if (first == 0xE0 && at(1) < 0xA0) return 0;
-    if (first == 0xED && at(1) > 0x9F) return 0;
-    return 3;
-  }
-  if (first >= 0xF0 && first <= 0xF4) {
-    if (!continues(1) || !continues(2) || !continues(3)) return 0;
-    if (first == 0xF0 && at(1) < 0x90) return 0;
-    if (first == 0xF4 && at(1) > 0x8F) return 0;
-    return 4;
-  }
-  return 0;
-}
 
 class ObjectWriter {
  public:
@@ -132,20 +110,13 @@ void AppendJsonString(std::string& out, std::string_view text) {
       plain_from = ++i;
       continue;
     }
-    size_t length = Utf8SequenceLength(text.substr(i));
-    if (length == 0) {
+    const auto character = FirstCharacter(text.substr(i));
+    if (!character.valid || character.code == 0x2028 || character.code == 0x2029) {
       flush(i);
-      out += "\\ufffd";
-      plain_from = ++i;
-      continue;
+      out += character.valid ? (character.code == 0x2028 ? "\\u2028" : "\\u2029") : "\\ufffd";
+      plain_from = i + character.size;
     }
-    auto sequence = text.substr(i, length);
-    if (sequence == "\u2028" || sequence == "\u2029") {
-      flush(i);
-      out += sequence == "\u2028" ? "\\u2028" : "\\u2029";
-      plain_from = i + length;
-    }
-    i += length;
+    i += character.size;
   }
   flush(text.size());
   out += '"';

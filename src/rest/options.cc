@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/quote.h"
+#include "base/utf8.h"
 
 namespace keelson::rest {
 namespace {
@@ -163,36 +164,6 @@ void CheckListOptions(const ListOptions& options, FieldErrors& errors) {
     errors.push_back(
         Forbidden(Path("sendInitialEvents"), "sendInitialEvents is forbidden for list"));
   }
-}
-
-struct Character {
-  uint32_t code = 0xFFFD;
-  size_t size = 1;
-};
-
-Character FirstCharacter(std::string_view text) {
-  auto first = static_cast<unsigned char>(text[0]);
-  if (first < 0x80) return {first, 1};
-  size_t size = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2;
-  if (first < 0xC2 || first > 0xF4 || size > text.size()) return {};
-  uint32_t code = first & (0xFFu >> (size + 1));
-  for (size_t i = 1; i < size; ++i) {
-    auto next = static_cast<unsigned char>(text[i]);
-    if ((next & 0xC0) != 0x80) return {};
-    code = code << 6 | (next & 0x3F);
-  }
-  return {code, size};
-}
-
-// What Go's unicode.IsPrint refuses, as far as names of tools are concerned: controls, spaces other
-// than the plain one, separators, surrogates, private use and what is not text at all.
-bool IsPrintable(uint32_t code) {
-  if (code < 0x20 || (code >= 0x7F && code <= 0xA0) || code == 0xAD) return false;
-  if (code >= 0x2000 && code <= 0x200F) return false;
-  if (code >= 0x2028 && code <= 0x202F) return false;
-  if (code >= 0x205F && code <= 0x206F) return false;
-  if (code >= 0xD800 && code <= 0xF8FF) return false;
-  return code != 0x3000 && code != 0xFEFF && code != 0x1680 && code < 0xE0000;
 }
 
 }  // namespace

@@ -129,7 +129,9 @@ TEST(DeleteOptions, ChecksPropagation) {
 
 TEST(ManagerFromUserAgent, TakesTheProgramsName) {
   EXPECT_EQ(ManagerFromUserAgent("kubectl/v1.36.4 (linux/amd64)"), "kubectl");
-  EXPECT_EQ(ManagerFromUserAgent("a\x01 b\xc2\xa0" "c"), "a bc");
+  EXPECT_EQ(ManagerFromUserAgent("a\x01 b\xc2\xa0"
+                                 "c"),
+            "a bc");
   EXPECT_EQ(ManagerFromUserAgent(std::string(200, 'x')).size(), 128u);
   EXPECT_EQ(ManagerFromUserAgent(""), "");
 }

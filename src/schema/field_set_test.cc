@@ -5,6 +5,7 @@
 #include <random>
 #include <set>
 
+#include "base/quote.h"
 #include "schema/scalar_text.h"
 #include "value/document.h"
 
@@ -29,7 +30,7 @@ class FieldSets : public testing::Test {
       text += '{';
       for (const auto& member : value.members()) {
         if (text.back() != '{') text += ',';
-        AppendGoQuoted(text, member.key());
+        AppendQuoted(text, member.key());
         text += ':';
         self(self, member.value);
       }
@@ -158,7 +159,7 @@ TEST(ScalarText, NumbersAndStringsAsGoWritesThem) {
   EXPECT_EQ(json(Value::Double(1e21)), "1e+21");
   EXPECT_EQ(json(Value::String("a<b")), R"("a\u003cb")");
   std::string quoted;
-  AppendGoQuoted(quoted, "a\n\x01\"");
+  AppendQuoted(quoted, "a\n\x01\"");
   EXPECT_EQ(quoted, R"("a\n\x01\"")");
 }
 

@@ -2,34 +2,18 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cmath>
 #include <vector>
 
+#include "base/quote.h"
 #include "base/status.h"
 #include "value/document.h"
+#include "value/json.h"
 
 namespace keelson::schema {
 
 using value::Kind;
 using value::Member;
 using value::Value;
-
-void AppendGoFloat(std::string& out, double number) {
-  char buffer[64];
-  double size = std::fabs(number);
-  bool exponent = size != 0 && (size < 1e-6 || size >= 1e21);
-  auto [end, error] =
-      std::to_chars(buffer, buffer + sizeof(buffer), number,
-                    exponent ? std::chars_format::scientific : std::chars_format::fixed);
-  std::string_view text(buffer, static_cast<size_t>(end - buffer));
-  // Go writes e-9 where C writes e-09.
-  if (exponent && text.size() >= 4 && text[text.size() - 4] == 'e' &&
-      text[text.size() - 3] == '-' && text[text.size() - 2] == '0') {
-    out.append(text.substr(0, text.size() - 2)).push_back(text.back());
-    return;
-  }
-  out.append(text);
-}
 
 void AppendScalarJson(std::string& out, const Value& value) {
   switch (value.kind()) {
@@ -43,7 +27,7 @@ void AppendScalarJson(std::string& out, const Value& value) {
       fmt::format_to(std::back_inserter(out), "{}", value.AsInt());
       return;
     case Kind::kDouble:
-      AppendGoFloat(out, value.AsDouble());
+      value::AppendJsonDouble(out, value.AsDouble());
       return;
     case Kind::kString:
       AppendJsonString(out, value.AsString());
@@ -77,51 +61,8 @@ void AppendScalarJson(std::string& out, const Value& value) {
   }
 }
 
-void AppendGoQuoted(std::string& out, std::string_view text) {
-  out.push_back('"');
-  for (char c : text) {
-    auto byte = static_cast<unsigned char>(c);
-    switch (c) {
-      case '"':
-        out.append("\\\"");
-        break;
-      case '\\':
-        out.append("\\\\");
-        break;
-      case '\n':
-        out.append("\\n");
-        break;
-      case '\t':
-        out.append("\\t");
-        break;
-      case '\r':
-        out.append("\\r");
-        break;
-      case '\a':
-        out.append("\\a");
-        break;
-      case '\b':
-        out.append("\\b");
-        break;
-      case '\f':
-        out.append("\\f");
-        break;
-      case '\v':
-        out.append("\\v");
-        break;
-      default:
-        if (byte < 0x20 || byte == 0x7f) {
-          fmt::format_to(std::back_inserter(out), "\\x{:02x}", byte);
-        } else {
-          out.push_back(c);
-        }
-    }
-  }
-  out.push_back('"');
-}
-
 void AppendScalarText(std::string& out, const Value& value) {
-  if (value.is_string()) return AppendGoQuoted(out, value.AsString());
+  if (value.is_string()) return AppendQuoted(out, value.AsString());
   AppendScalarJson(out, value);
 }
 

@@ -19,10 +19,6 @@ namespace keelson::schema {
 void AppendScalarJson(std::string& out, const value::Value& value);
 // 80, true, null, "a" with Go's quoting.
 void AppendScalarText(std::string& out, const value::Value& value);
-// Go's %q.
-void AppendGoQuoted(std::string& out, std::string_view text);
-// A double as Go's encoding/json writes it.
-void AppendGoFloat(std::string& out, double number);
 
 // Reads JSON values from a short text. Strings without escapes point into the text.
 class JsonScanner {

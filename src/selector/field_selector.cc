@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "selector/label_syntax.h"
+#include "base/quote.h"
 
 namespace keelson::selector {
 namespace {
@@ -84,7 +84,7 @@ Result<FieldTerm> ParseTerm(std::string_view term, std::string_view selector) {
 
 std::string Refusal(std::string_view pattern, std::string_view label) {
   std::string text(pattern);
-  if (size_t at = text.find("%q"); at != std::string::npos) text.replace(at, 2, GoQuote(label));
+  if (size_t at = text.find("%q"); at != std::string::npos) text.replace(at, 2, Quote(label));
   if (size_t at = text.find("%s"); at != std::string::npos) text.replace(at, 2, label);
   return text;
 }

@@ -6,7 +6,8 @@
 #include <charconv>
 #include <tuple>
 
-#include "selector/label_syntax.h"
+#include "base/names.h"
+#include "base/quote.h"
 
 namespace keelson::selector {
 namespace {
@@ -135,8 +136,8 @@ class Parser {
     if (!IsWord(key.token)) {
       return Fail(ErrorCode::kInvalid, "found '{}', expected: identifier", key.text);
     }
-    if (auto faults = LabelKeyFaults(key.text); !faults.empty()) {
-      return Fail(ErrorCode::kInvalid, "<nil>: Invalid value: {}: {}", GoQuote(key.text),
+    if (auto faults = names::CheckQualifiedName(key.text); !faults.empty()) {
+      return Fail(ErrorCode::kInvalid, "<nil>: Invalid value: {}: {}", Quote(key.text),
                   fmt::join(faults, "; "));
     }
     LabelRequirement requirement{.key = std::string(key.text)};
@@ -234,14 +235,14 @@ class Parser {
       } else {
         faults.push_back(fmt::format(
             "values[0]: Invalid value: {}: for 'Gt', 'Lt' operators, the value must be an integer",
-            GoQuote(requirement.values.front())));
+            Quote(requirement.values.front())));
       }
     }
     for (size_t i = 0; i < requirement.values.size(); ++i) {
       const auto& value = requirement.values[i];
-      if (auto why = LabelValueFaults(value); !why.empty()) {
+      if (auto why = names::CheckLabelValue(value); !why.empty()) {
         faults.push_back(fmt::format("values[{}][{}]: Invalid value: {}: {}", i, requirement.key,
-                                     GoQuote(value), fmt::join(why, "; ")));
+                                     Quote(value), fmt::join(why, "; ")));
       }
     }
     if (faults.empty()) return {};

@@ -5,7 +5,8 @@
 #include <map>
 #include <random>
 
-#include "selector/label_syntax.h"
+#include "base/names.h"
+#include "base/quote.h"
 
 namespace keelson::selector {
 namespace {
@@ -162,18 +163,14 @@ TEST(LabelSelector, AgreesWithTheDefinitionOnRandomSelectors) {
 }
 
 TEST(LabelSyntax, NamesEveryFaultOfAKey) {
-  EXPECT_TRUE(LabelKeyFaults("example.com/My.Name").empty());
-  EXPECT_EQ(LabelKeyFaults("/a")[0], "prefix part must be non-empty");
-  EXPECT_EQ(LabelKeyFaults("a.b/")[0], "name part must be non-empty");
-  EXPECT_EQ(LabelKeyFaults(std::string(64, 'a'))[0], "name part must be no more than 63 bytes");
-  EXPECT_TRUE(LabelKeyFaults("A.b/c")[0].starts_with("prefix part a lowercase RFC 1123 subdomain"));
-  EXPECT_TRUE(LabelKeyFaults("a/b/c")[0].ends_with("'/' (e.g. 'example.com/MyName')"));
-}
-
-TEST(GoQuote, EscapesAsGoDoes) {
-  EXPECT_EQ(GoQuote("a\"b\\\n\x01\x7f"), R"("a\"b\\\n\x01\x7f")");
-  EXPECT_EQ(GoQuote("é\xff"), "\"é\\xff\"");
-  EXPECT_EQ(GoQuote("\u00a0\u2028"), R"("\u00a0\u2028")");
+  EXPECT_TRUE(names::CheckQualifiedName("example.com/My.Name").empty());
+  EXPECT_EQ(names::CheckQualifiedName("/a")[0], "prefix part must be non-empty");
+  EXPECT_EQ(names::CheckQualifiedName("a.b/")[0], "name part must be non-empty");
+  EXPECT_EQ(names::CheckQualifiedName(std::string(64, 'a'))[0],
+            "name part must be no more than 63 bytes");
+  EXPECT_TRUE(names::CheckQualifiedName("A.b/c")[0].starts_with(
+      "prefix part a lowercase RFC 1123 subdomain"));
+  EXPECT_TRUE(names::CheckQualifiedName("a/b/c")[0].ends_with("'/' (e.g. 'example.com/MyName')"));
 }
 
 }  // namespace

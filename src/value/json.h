@@ -41,7 +41,4 @@ Slice ToJsonSlice(const Value& value);
 // A double as Go's JSON writes it: 1, 0.5, 1e+21, 1e-7.
 void AppendJsonDouble(std::string& out, double number);
 
-// `text` in double quotes as Go's strconv.Quote has it; for messages.
-std::string GoQuote(std::string_view text);
-
 }  // namespace keelson::value

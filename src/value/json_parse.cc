@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "base/quote.h"
 #include "value/json.h"
 
 namespace keelson::value {
@@ -171,7 +172,7 @@ class Parser {
     if (parent) parent->AppendTo(path);
     if (!path.empty()) path += '.';
     path += key;
-    std::string message = "duplicate field " + GoQuote(path);
+    std::string message = "duplicate field " + Quote(path);
     auto& errors = *options_.strict_errors;
     if (std::find(errors.begin(), errors.end(), message) == errors.end()) {
       errors.push_back(std::move(message));

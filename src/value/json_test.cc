@@ -136,9 +136,5 @@ TEST(Json, TheTreeOutlivesTheText) {
   EXPECT_EQ(doc.root()["key"].AsString(), "value");
 }
 
-TEST(Json, GoQuoteEscapesAsStrconv) {
-  EXPECT_EQ(GoQuote("a\"b\\c\n\x01\x7f\xff é"), "\"a\\\"b\\\\c\\n\\x01\\x7f\\xff é\"");
-}
-
 }  // namespace
 }  // namespace keelson::value
