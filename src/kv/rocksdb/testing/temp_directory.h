@@ -1,0 +1,31 @@
+#pragma once
+
+// A folder that is gone after the test.
+
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+
+#include "base/result.h"
+
+namespace keelson::kv::testing {
+
+class TempDirectory {
+ public:
+  TempDirectory() {
+    path_ = (std::filesystem::temp_directory_path() / "keelson-test-XXXXXX").string();
+    KEELSON_CHECK(mkdtemp(path_.data()) != nullptr);
+  }
+  ~TempDirectory() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+  TempDirectory(const TempDirectory&) = delete;
+  TempDirectory& operator=(const TempDirectory&) = delete;
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+}  // namespace keelson::kv::testing

@@ -1,0 +1,107 @@
+#include "kv/rocksdb/tuning.h"
+
+#include <rocksdb/cache.h>
+#include <rocksdb/env.h>
+#include <rocksdb/filter_policy.h>
+#include <rocksdb/table.h>
+
+#include <algorithm>
+
+namespace keelson::kv {
+namespace {
+
+constexpr size_t kMiB = size_t{1} << 20;
+
+// At rest: one block cache and one write buffer per large column family.
+size_t CacheBytes(size_t memory) { return std::max(memory / 4, kMiB); }
+size_t WriteBufferBytes(size_t memory) { return std::max(memory * 3 / 8, kMiB); }
+
+rocksdb::ColumnFamilyOptions BaseFamily(size_t memory) {
+  rocksdb::ColumnFamilyOptions family;
+  family.write_buffer_size = WriteBufferBytes(memory);
+  family.max_write_buffer_number = 4;
+  // Small steps: an idle store pays for one of them per column family.
+  family.arena_block_size = 64 << 10;
+  family.compression = rocksdb::kNoCompression;
+  family.level_compaction_dynamic_level_bytes = true;
+  family.target_file_size_base = 16 * kMiB;
+  family.max_bytes_for_level_base = 64 * kMiB;
+  family.paranoid_file_checks = false;
+  return family;
+}
+
+rocksdb::BlockBasedTableOptions BaseTable(std::shared_ptr<rocksdb::Cache> cache) {
+  rocksdb::BlockBasedTableOptions table;
+  table.block_cache = std::move(cache);
+  // Indexes and filters count against the cache; those of the newest files stay.
+  table.cache_index_and_filter_blocks = true;
+  table.cache_index_and_filter_blocks_with_high_priority = true;
+  table.pin_l0_filter_and_index_blocks_in_cache = true;
+  table.checksum = rocksdb::kXXH3;
+  table.format_version = 5;
+  return table;
+}
+
+}  // namespace
+
+rocksdb::DBOptions TunedDbOptions(const RocksDbStoreOptions& options) {
+  rocksdb::DBOptions db;
+  if (options.env != nullptr) db.env = options.env;
+
+  db.paranoid_checks = true;
+  // CheckWals has told a torn last write from damage before RocksDB gets to see the WAL.
+  db.wal_recovery_mode = rocksdb::WALRecoveryMode::kPointInTimeRecovery;
+  db.track_and_verify_wals_in_manifest = true;
+
+  // One thread writes out, one merges. Merging writes in steps, so that a commit's sync never waits
+  // for a mountain of somebody else's dirty pages.
+  db.max_background_jobs = 2;
+  db.max_subcompactions = 1;
+  db.bytes_per_sync = kMiB / 2;
+  db.max_total_wal_size = std::max(4 * WriteBufferBytes(options.memory_bytes), 8 * kMiB);
+  db.delayed_write_rate = 64 * kMiB;
+
+  // The store commits from one thread; the machinery for many costs memory and latency.
+  db.allow_concurrent_memtable_write = false;
+  db.enable_write_thread_adaptive_yield = false;
+
+  // Nothing periodic, no files but those needed, a quick start.
+  db.stats_dump_period_sec = 0;
+  db.stats_persist_period_sec = 0;
+  db.keep_log_file_num = 1;
+  db.max_manifest_file_size = 8 * kMiB;
+  db.manifest_preallocation_size = 64 << 10;
+  db.max_open_files = 256;
+  db.max_file_opening_threads = 1;
+  db.skip_stats_update_on_db_open = true;
+  return db;
+}
+
+std::vector<rocksdb::ColumnFamilyDescriptor> TunedFamilies(const RocksDbStoreOptions& options) {
+  auto cache = rocksdb::NewLRUCache(CacheBytes(options.memory_bytes), /*num_shard_bits=*/1);
+
+  auto meta = BaseFamily(options.memory_bytes);
+  meta.write_buffer_size = kMiB;
+  meta.table_factory.reset(rocksdb::NewBlockBasedTableFactory(BaseTable(cache)));
+
+  // Creating a key begins with not finding it, hence the filters.
+  auto current = BaseFamily(options.memory_bytes);
+  auto current_table = BaseTable(cache);
+  current_table.filter_policy.reset(rocksdb::NewBloomFilterPolicy(10));
+  current_table.optimize_filters_for_memory = true;
+  current.table_factory.reset(rocksdb::NewBlockBasedTableFactory(current_table));
+  current.memtable_prefix_bloom_size_ratio = 0.02;
+  current.memtable_whole_key_filtering = true;
+  current.compression_per_level = {rocksdb::kNoCompression, rocksdb::kNoCompression,
+                                   rocksdb::kLZ4Compression};
+
+  // Only ever appended to at one end and dropped, file by file, at the other.
+  auto log = BaseFamily(options.memory_bytes);
+  auto log_table = BaseTable(cache);
+  log_table.block_size = 16 << 10;
+  log.table_factory.reset(rocksdb::NewBlockBasedTableFactory(log_table));
+
+  return {{rocksdb::kDefaultColumnFamilyName, meta}, {kCurrentFamily, current}, {kLogFamily, log}};
+}
+
+}  // namespace keelson::kv
