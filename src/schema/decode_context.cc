@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/quote.h"
 #include "schema/decode_json.h"
 #include "value/json.h"
 
@@ -67,7 +68,7 @@ std::string TypeErrorText(const Frame& frame, std::string_view found, std::strin
 
 void DecodeContext::Report(std::string_view what, const std::string& path) {
   if (strict_->size() >= kMaxStrictErrors) return;
-  std::string message = std::string(what) + value::GoQuote(path);
+  std::string message = std::string(what) + Quote(path);
   if (std::find(strict_->begin(), strict_->end(), message) == strict_->end()) {
     strict_->push_back(std::move(message));
   }
