@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "schema/decode_context.h"
+#include "schema/struct_entries.h"
 #include "schema/zero.h"
 #include "value/json.h"
 #include "value/quantity.h"
@@ -19,12 +20,6 @@ using value::Kind;
 using value::Member;
 using value::Name;
 using value::Value;
-
-// A member on its way into an object, with its place in the struct.
-struct Entry {
-  Member member;
-  uint32_t index;
-};
 
 class Decoder {
  public:
@@ -169,7 +164,7 @@ class Decoder {
       entries_.resize(first);
       return {};
     }
-    return Finish(type, first);
+    return FinishStruct(type, entries_, first, arena_);
   }
 
   void Preload(const Type& type, const Value& base, SeenFields& present) {
@@ -195,33 +190,6 @@ class Decoder {
     Value before = entries_[at].member.value;
     Value value = Decode(*field.type, inner, &before, field.pointer());
     entries_[at].member = Member(field.name, value);
-  }
-
-  // Puts the entries from `first` on in struct order, with what is written though nobody set it.
-  Value Finish(const Type& type, size_t first) {
-    auto begin = entries_.begin() + static_cast<ptrdiff_t>(first);
-    auto by_index = [](const Entry& a, const Entry& b) { return a.index < b.index; };
-    if (!std::is_sorted(begin, entries_.end(), by_index))
-      std::sort(begin, entries_.end(), by_index);
-    auto fields = type.fields();
-    // At most every entry and every always-written field; what is not used goes back.
-    auto* members = arena_.AllocateArray<Member>(fields.size());
-    size_t count = 0;
-    size_t at = first;
-    for (uint32_t i = 0; i < fields.size(); ++i) {
-      const Field& field = fields[i];
-      const Value* set = nullptr;
-      if (at < entries_.size() && entries_[at].index == i) set = &entries_[at++].member.value;
-      if (set && !(set->is_null() && !field.pointer())) {
-        if (!IsOmitted(field, *set)) new (&members[count++]) Member(field.name, *set);
-      } else if (AlwaysWritten(field)) {
-        new (&members[count++]) Member(field.name, ZeroValue(field, arena_));
-      }
-    }
-    entries_.resize(first);
-    arena_.Return(members + count, (fields.size() - count) * sizeof(Member));
-    if (count == 0) return Value::EmptyObject();
-    return Value::Object({members, count});
   }
 
   Value Map(const Type& type, const Frame& frame, const Value* base) {
@@ -259,7 +227,7 @@ class Decoder {
       return {};
     }
     if (!ordered) SortMap(frame, first, own);
-    return Collect(first);
+    return FinishMap(entries_, first, arena_);
   }
 
   // Sorts by key; of equal keys the last one stays.
@@ -286,15 +254,6 @@ class Decoder {
     for (const Entry& entry : repeated) context_.Duplicate(frame, entry.member.key());
   }
 
-  Value Collect(size_t first) {
-    size_t count = entries_.size() - first;
-    if (count == 0) return Value::EmptyObject();
-    auto* members = arena_.AllocateArray<Member>(count);
-    for (size_t i = 0; i < count; ++i) new (&members[i]) Member(entries_[first + i].member);
-    entries_.resize(first);
-    return Value::Object({members, count});
-  }
-
   Value List(const Type& type, const Frame& frame) {
     if (reader_.Peek() != '[') {
       Mismatch(type, frame);
@@ -315,12 +274,7 @@ class Decoder {
       } while (reader_.TakeComma(']'));
     }
     reader_.Leave();
-    size_t count = items_.size() - first;
-    if (count == 0) return Value::EmptyList();
-    auto* items = arena_.AllocateArray<Value>(count);
-    std::copy(items_.begin() + static_cast<ptrdiff_t>(first), items_.end(), items);
-    items_.resize(first);
-    return Value::List({items, count});
+    return FinishList(items_, first, arena_);
   }
 
   Value String(const Type& type, const Frame& frame) {
