@@ -38,23 +38,19 @@ TEST(Protobuf, ValueFieldsAreAlwaysWrittenPointersOnlyWhenSet) {
           Pod(R"({"metadata":{"name":"a","labels":{"k":"v"}},"spec":{"containers":[{"name":"c",)"
               R"("livenessProbe":{"port":80}}],"terminationGracePeriodSeconds":-1}})")
               .root())),
-      "0a0d0a01614200"
-      "5a060a016b120176"
-      "121f"
-      "12100a0163120042005208"
-      "0a060a06080010501a00"
-      "1000"
-      "20ffffffffffffffffff01"
-      "5800"
-      "1a020a00")
-      << "golden bytes laid out by hand";
+      "0a0d0a01614200"                // metadata: name, creationTimestamp
+      "5a060a016b120176"              // its labels
+      "122412150a016312004200"        // spec, container: name, image, resources
+      "520c0a080a06080010501a001000"  // its probe: handler with port 80, delay
+      "20ffffffffffffffffff015800"    // grace period -1, hostNetwork
+      "1a020a00");
 }
 
 TEST(Protobuf, RoundTripsEverythingJsonHolds) {
   constexpr std::string_view kFull =
       R"({"kind":"Pod","apiVersion":"v1","metadata":{"name":"a","creationTimestamp":)"
       R"("2024-01-02T03:04:05Z","labels":{"a":"1","b":""}},"spec":{"containers":[{"name":"c","image":)"
-      R"("i","args":["","<x>"],"resources":{"limits":{"cpu":"500m","memory":"1Gi"}},"livenessProbe":)"
+      R"("i","args":["","x"],"resources":{"limits":{"cpu":"500m","memory":"1Gi"}},"livenessProbe":)"
       R"({"port":"http","initialDelaySeconds":-3},"ratio":0.25},{"name":"","resources":{}}],)"
       R"("terminationGracePeriodSeconds":0,"hostNetwork":true,"timeout":"1m30s","extra":{"z":[1,)"
       R"({"y":null}],"a":"b"}},"status":{"phase":"Running"},"data":{"k":"AP8=","n":"YQ=="}})";
