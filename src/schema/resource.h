@@ -57,6 +57,7 @@ struct Subresource {
   GroupVersionKind body;  // kind of the body, in its own group-version (Scale, Eviction, ...)
   const Type* type = nullptr;
   VerbSet verbs = 0;
+  bool takes_path = false;  // the rest of the path belongs to it (proxy)
 };
 
 struct ResourceInfo {
@@ -92,6 +93,8 @@ struct GroupVersionInfo {
   std::string_view version;
   std::string_view file;                    // "core.v1"
   bool served = false;                      // by default
+  int32_t group_priority = 0;               // order among groups in discovery, higher first
+  int32_t version_priority = 0;             // order among versions of the group
   std::span<const Type* const> types;       // named types, sorted by name
   std::span<const KindInfo> kinds;          // sorted by kind
   std::span<const ResourceInfo> resources;  // in discovery order

@@ -110,7 +110,6 @@ struct FieldExtra {
   std::string_view description;      // one own sentence, for OpenAPI and explain
   std::string_view feature_gate;     // the field is dropped on write while the gate is off
   std::string_view patch_merge_key;  // strategic merge
-  std::string_view proto_name;       // when it is not the JSON name
   std::string_view union_value;      // discriminator value that selects this member of a union
   const value::Value* default_value = nullptr;  // when not the type's zero value
 };
@@ -168,10 +167,22 @@ struct WireField {
 
 // One union of a struct: the member fields carry kUnionMember and their union_value.
 struct UnionInfo {
-  std::string_view discriminator;  // empty when the set member itself tells
+  std::string_view name;           // of the group; empty for a union that OpenAPI publishes
+  std::string_view discriminator;  // field that names the member; empty when the set one tells
   const std::string_view* members_data = nullptr;
   uint32_t members_size = 0;
   bool at_most_one = false;  // zero or one of the members; otherwise exactly one
+
+  constexpr std::span<const std::string_view> members() const {
+    return {members_data, members_size};
+  }
+};
+
+// Where an embedded struct's fields stand in the outer one.
+struct EmbeddedInfo {
+  const Type* type = nullptr;
+  uint16_t first_field = 0;
+  uint32_t proto_number = 0;
 };
 
 // Facts about a named type that no per-object path needs.
@@ -185,6 +196,13 @@ struct TypeInfo {
   std::string_view version;
   const UnionInfo* unions_data = nullptr;
   uint32_t unions_size = 0;
+  const EmbeddedInfo* embedded_data = nullptr;
+  uint32_t embedded_size = 0;
+
+  constexpr std::span<const UnionInfo> unions() const { return {unions_data, unions_size}; }
+  constexpr std::span<const EmbeddedInfo> embedded() const {
+    return {embedded_data, embedded_size};
+  }
 };
 
 struct Type {
