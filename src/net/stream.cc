@@ -128,6 +128,11 @@ void Stream::OnEvents(uint32_t events) {
     readable_ = true;
     if (!paused_) {
       ReadSome();
+    } else if ((events & EPOLLERR) != 0) {
+      int error = 0;
+      socklen_t size = sizeof(error);
+      getsockopt(fd_, SOL_SOCKET, SO_ERROR, &error, &size);
+      Break(SocketError(error, "read"));
     } else if (hung_up_) {
       handler_->OnHangup();
     }
