@@ -1,5 +1,5 @@
-// Serves the same bytes to every request over TLS (HTTP/2 and HTTP/1.1) with the transport alone, so
-// that its cost can be measured beside another server's. Also the target of protocol conformance
+// Serves the same bytes to every request over TLS (HTTP/2 and HTTP/1.1) with the transport alone,
+// so that its cost can be measured beside another server's. Also the target of protocol conformance
 // tools: POST bodies are read to their end.
 //
 //   http_static [--port N] [--bytes N] [--threads N] [--clear] [--cert-file F --key-file F]

@@ -25,8 +25,13 @@ struct H2Engine::Callbacks {
     return static_cast<Stream*>(nghttp2_session_get_stream_user_data(session, id));
   }
 
-  static int OnBeginFrame(nghttp2_session*, const nghttp2_frame_hd* hd, void* user) {
+  static int OnBeginFrame(nghttp2_session* session, const nghttp2_frame_hd* hd, void* user) {
     auto& self = Self(user);
+    // A new stream must have a higher number than those before; nghttp2 would only ignore it.
+    if (hd->type == NGHTTP2_HEADERS && hd->stream_id < self.last_request_ &&
+        nghttp2_session_find_stream(session, hd->stream_id) == nullptr) {
+      self.Terminate(NGHTTP2_PROTOCOL_ERROR);
+    }
     bool carries_work = false;
     switch (hd->type) {
       case NGHTTP2_HEADERS:
@@ -55,6 +60,7 @@ struct H2Engine::Callbacks {
     self.in_headers_ = true;
     self.header_since_ = self.host_.Now();
     if (frame->headers.cat != NGHTTP2_HCAT_REQUEST) return 0;
+    self.last_request_ = frame->hd.stream_id;
     auto* stream = new Stream(self, frame->hd.stream_id);
     stream->next = self.streams_;
     stream->link = &self.streams_;
@@ -170,7 +176,6 @@ struct H2Engine::Callbacks {
     nghttp2_option* option = nullptr;
     nghttp2_option_new(&option);
     nghttp2_option_set_no_auto_window_update(option, 1);
-    nghttp2_option_set_no_closed_streams(option, 1);
     nghttp2_option_set_max_continuations(option, kMaxContinuations);
     return option;
   }

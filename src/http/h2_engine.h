@@ -73,8 +73,9 @@ class H2Engine final : public Engine {
   std::deque<Stream*> waiting_;            // whole headers, not yet started
   std::vector<Stream*> done_;              // to be freed where nobody holds them
   std::vector<std::stop_source> cancels_;  // requested where handlers may run
-  size_t open_ = 0;                        // streams known to nghttp2
-  size_t running_ = 0;                     // handlers
+  int32_t last_request_ = 0;
+  size_t open_ = 0;     // streams known to nghttp2
+  size_t running_ = 0;  // handlers
 
   Budget idle_frames_;
   Budget lost_streams_;
