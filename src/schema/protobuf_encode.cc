@@ -121,7 +121,9 @@ class Encoder {
       const Field& field = wire_of.fields_data[w.field];
       const Value* value = slots_[base + w.field];
       if (value && value->is_null()) value = nullptr;
-      if (!value && (field.pointer() || w.repeated)) continue;
+      // Nil pointers, lists and maps are left out, also a list that is a message of its own.
+      if (!value && (field.pointer() || w.repeated || field.type->kind == TypeKind::kList))
+        continue;
       if (w.repeated) {
         Repeated(*field.type, w.number, *value);
       } else {
