@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "kv/testing/conformance.h"
+#include "kv/testing/model.h"
 #include "kv/testing/sync.h"
 
 namespace keelson::kv::testing {
@@ -10,6 +11,13 @@ namespace keelson::kv::testing {
 INSTANTIATE_TEST_SUITE_P(Memory, StoreConformance, ::testing::Values(MemoryBackend()), BackendName);
 
 namespace {
+
+TEST(MemoryStore, FollowsTheModel) {
+  uint64_t first = FirstSeed();
+  for (uint64_t seed = first; seed < first + SeedCount(1000) && !HasFailure(); ++seed) {
+    RunModel(MemoryBackend(), seed);
+  }
+}
 
 TEST(MemoryStore, ClosingEndsWatchesAndRefusesCalls) {
   FakeClock clock;

@@ -37,11 +37,13 @@ Result<bool> MakeDirectory(const std::string& path) {
 }
 
 // Whether the folder holds files that only a store that has lived can have.
-bool HasFiles(const std::string& path, std::initializer_list<std::string_view> extensions) {
-  std::error_code ignored;
-  for (const auto& entry : std::filesystem::directory_iterator(path, ignored)) {
+bool HasFiles(rocksdb::Env& env, const std::string& path,
+              std::initializer_list<std::string_view> extensions) {
+  std::vector<std::string> names;
+  (void)env.GetChildren(path, &names);
+  for (const auto& name : names) {
     for (auto extension : extensions) {
-      if (entry.path().extension() == extension) return true;
+      if (name.ends_with(extension)) return true;
     }
   }
   return false;
@@ -73,7 +75,10 @@ class Database::FailureListener final : public rocksdb::EventListener {
 };
 
 Database::Database(const RocksDbStoreOptions& options, Mode mode)
-    : options_(options), mode_(mode), files_directory_(options.directory + "/db") {}
+    : options_(options),
+      mode_(mode),
+      env_(options.env != nullptr ? options.env : rocksdb::Env::Default()),
+      files_directory_(options.directory + "/db") {}
 
 Database::~Database() {
   if (db_) {
@@ -99,6 +104,7 @@ Result<std::unique_ptr<Database>> Database::Open(const RocksDbStoreOptions& opti
 
 rocksdb::DBOptions Database::DbOptions() {
   auto options = TunedDbOptions(options_);
+  options.env = env_;
   options.info_log = std::make_shared<LogSink>();
   options.listeners.push_back(std::make_shared<FailureListener>(this));
   return options;
@@ -112,7 +118,8 @@ Result<void> Database::OpenServing() {
     TRY_VOID(SyncDirectory(options_.directory));
     TRY_VOID(SyncDirectory(std::filesystem::path(options_.directory + "/..").lexically_normal()));
   }
-  TRY_VOID(CheckWals(files_directory_));
+  (void)env_->CreateDirIfMissing(files_directory_);  // for an env with folders of its own
+  TRY_VOID(CheckWals(*env_, files_directory_));
   TRY_VOID(OpenFiles());
   // A WAL that recovery has dealt with must be gone before the next one gets its first batch:
   // CheckWals takes a torn file with a successor for damage.
@@ -122,8 +129,8 @@ Result<void> Database::OpenServing() {
 }
 
 Result<void> Database::OpenFiles() {
-  bool exists = access((files_directory_ + "/CURRENT").c_str(), F_OK) == 0;
-  if (!exists && HasFiles(files_directory_, {".sst", ".log"})) {
+  bool exists = env_->FileExists(files_directory_ + "/CURRENT").ok();
+  if (!exists && HasFiles(*env_, files_directory_, {".sst", ".log"})) {
     return Fail(ErrorCode::kCorrupt, "{}/CURRENT is missing, but there are data files",
                 files_directory_);
   }
@@ -138,7 +145,7 @@ Result<void> Database::OpenFiles() {
     if (!listed.ok()) return std::unexpected(ToError(listed, "reading its MANIFEST"));
     bool complete = std::count(names.begin(), names.end(), kCurrentFamily) != 0 &&
                     std::count(names.begin(), names.end(), kLogFamily) != 0;
-    if (!complete && HasFiles(files_directory_, {".sst"})) {
+    if (!complete && HasFiles(*env_, files_directory_, {".sst"})) {
       return Fail(ErrorCode::kCorrupt, "a column family is missing, but there is data");
     }
     db_options.create_missing_column_families = !complete;
@@ -157,7 +164,7 @@ Result<void> Database::OpenAttached() {
   std::string pattern = (std::filesystem::temp_directory_path() / "keelson-store-XXXXXX").string();
   if (mkdtemp(pattern.data()) == nullptr) return FailErrno(errno, "creating " + pattern);
   attach_directory_ = pattern;
-  if (access((files_directory_ + "/CURRENT").c_str(), F_OK) != 0) {
+  if (!env_->FileExists(files_directory_ + "/CURRENT").ok()) {
     return Fail(ErrorCode::kNotFound, "there is no store");
   }
   auto db_options = DbOptions();

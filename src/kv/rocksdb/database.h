@@ -82,6 +82,7 @@ class Database {
 
   const RocksDbStoreOptions options_;
   const Mode mode_;
+  rocksdb::Env* const env_;
   const std::string files_directory_;
   std::string attach_directory_;
   std::optional<DirectoryLock> lock_;

@@ -1,7 +1,6 @@
 #include "kv/rocksdb/tuning.h"
 
 #include <rocksdb/cache.h>
-#include <rocksdb/env.h>
 #include <rocksdb/filter_policy.h>
 #include <rocksdb/table.h>
 
@@ -46,8 +45,6 @@ rocksdb::BlockBasedTableOptions BaseTable(std::shared_ptr<rocksdb::Cache> cache)
 
 rocksdb::DBOptions TunedDbOptions(const RocksDbStoreOptions& options) {
   rocksdb::DBOptions db;
-  if (options.env != nullptr) db.env = options.env;
-
   db.paranoid_checks = true;
   // CheckWals has told a torn last write from damage before RocksDB gets to see the WAL.
   db.wal_recovery_mode = rocksdb::WALRecoveryMode::kPointInTimeRecovery;

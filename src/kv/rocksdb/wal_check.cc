@@ -1,13 +1,15 @@
 #include "kv/rocksdb/wal_check.h"
 
+#include <rocksdb/env.h>
+
 #include <algorithm>
 #include <cstring>
-#include <filesystem>
-#include <fstream>
 #include <optional>
 #include <vector>
 
+#include "base/log.h"
 #include "kv/rocksdb/crc32c.h"
+#include "kv/rocksdb/database.h"
 
 // RocksDB's WAL: blocks of 32 KiB, filled with fragments; a block's last few bytes stay zero when
 // no header fits. A batch is one FULL fragment or FIRST, MIDDLE..., LAST.
@@ -56,8 +58,8 @@ bool BeginsBatch(const Fragment& fragment) {
   return fragment.payload.substr(8, 4) != std::string_view("\0\0\0\0", 4);
 }
 
-// An intact batch that begins at or behind `from`; fragments can be found again at block borders,
-// and behind an intact fragment.
+// An intact batch that begins in a block at or behind `from`; fragments can be found again at block
+// borders, and behind an intact fragment.
 std::optional<size_t> FindBatch(std::string_view bytes, size_t from) {
   size_t offset = (from + kBlock - 1) / kBlock * kBlock;
   while (offset < bytes.size()) {
@@ -72,12 +74,22 @@ std::optional<size_t> FindBatch(std::string_view bytes, size_t from) {
   return std::nullopt;
 }
 
+// An intact batch that begins behind the bad fragment at `offset`. Its size may be what is bad, so
+// the rest of its block is searched byte by byte.
+std::optional<size_t> FindBatchBehind(std::string_view bytes, size_t offset) {
+  size_t block_end = std::min(bytes.size(), offset - offset % kBlock + kBlock);
+  for (size_t at = offset + 1; at + kHeader <= block_end; ++at) {
+    auto fragment = ReadFragment(bytes, at);
+    if (fragment && BeginsBatch(*fragment)) return at;
+  }
+  return FindBatch(bytes, block_end);
+}
+
 }  // namespace
 
-Result<void> CheckWal(std::string_view bytes, bool* torn) {
-  *torn = false;
+Result<WalState> CheckWal(std::string_view bytes) {
+  WalState state;
   size_t offset = 0;
-  bool inside = false;
   while (offset < bytes.size()) {
     if (kBlock - offset % kBlock < kHeader) {
       offset = offset - offset % kBlock + kBlock;
@@ -85,62 +97,62 @@ Result<void> CheckWal(std::string_view bytes, bool* torn) {
     }
     auto fragment = ReadFragment(bytes, offset);
     if (!fragment) break;
-    inside = fragment->type == kFirst || fragment->type == kMiddle;
     offset += kHeader + fragment->payload.size();
+    if (fragment->type == kFull || fragment->type == kLast) state.intact = offset;
   }
-  if (offset >= bytes.size()) {
-    *torn = inside;
-    return {};
-  }
-  // Within the bad fragment's own block the next one is found by its stated size, if that is sound.
-  size_t search_from = offset + 1;
-  if (offset + kHeader <= bytes.size()) {
-    size_t size = static_cast<unsigned char>(bytes[offset + 4]) |
-                  static_cast<unsigned char>(bytes[offset + 5]) << 8;
-    size_t next = offset + kHeader + size;
-    if (size != 0 && next / kBlock == offset / kBlock && next < bytes.size()) {
-      auto fragment = ReadFragment(bytes, next);
-      if (fragment && BeginsBatch(*fragment)) {
-        return Fail(ErrorCode::kCorrupt,
-                    "the record at byte {} is damaged, and an intact one follows at byte {}",
-                    offset, next);
-      }
+  if (offset < bytes.size()) {
+    if (auto later = FindBatchBehind(bytes, offset)) {
+      return Fail(ErrorCode::kCorrupt,
+                  "the record at byte {} is damaged, and an intact one follows at byte {}", offset,
+                  *later);
     }
   }
-  if (auto later = FindBatch(bytes, search_from)) {
-    return Fail(ErrorCode::kCorrupt,
-                "the record at byte {} is damaged, and an intact one follows at byte {}", offset,
-                *later);
-  }
-  auto rest = bytes.substr(offset);
-  *torn = inside || rest.find_first_not_of('\0') != std::string_view::npos;
+  auto rest = bytes.substr(std::min(state.intact, bytes.size()));
+  state.torn = rest.find_first_not_of('\0') != std::string_view::npos;
+  return state;
+}
+
+namespace {
+
+Result<void> CutOff(rocksdb::Env& env, const std::string& path, std::string_view intact) {
+  // A new file under the old name: whichever of the two a crash leaves is good.
+  std::string fresh = path + ".cut";
+  auto written = rocksdb::WriteStringToFile(&env, ToRocks(intact), fresh, /*should_sync=*/true);
+  if (written.ok()) written = env.RenameFile(fresh, path);
+  if (!written.ok()) return Fail(ErrorCode::kIo, "rewriting {}: {}", path, written.ToString());
   return {};
 }
 
-Result<void> CheckWals(const std::string& db_directory) {
-  std::vector<std::filesystem::path> logs;
-  std::error_code failed;
-  for (const auto& entry : std::filesystem::directory_iterator(db_directory, failed)) {
-    if (entry.path().extension() == ".log") logs.push_back(entry.path());
+}  // namespace
+
+Result<void> CheckWals(rocksdb::Env& env, const std::string& db_directory) {
+  std::vector<std::string> names;
+  auto listed = env.GetChildren(db_directory, &names);
+  if (!listed.ok() && !listed.IsNotFound()) {
+    return Fail(ErrorCode::kIo, "reading {}: {}", db_directory, listed.ToString());
   }
-  if (failed) return Fail(ErrorCode::kIo, "reading {}: {}", db_directory, failed.message());
-  std::sort(logs.begin(), logs.end());
-  std::string torn_file;
-  for (const auto& path : logs) {
-    std::ifstream in(path, std::ios::binary);
-    std::string bytes{std::istreambuf_iterator<char>(in), {}};
-    if (in.bad()) return Fail(ErrorCode::kIo, "reading {}", path.string());
-    bool torn;
-    if (auto checked = CheckWal(bytes, &torn); !checked) {
-      return Annotate(checked.error(), path.string());
-    }
+  std::erase_if(names, [](const std::string& name) { return !name.ends_with(".log"); });
+  // Numbered with leading zeros, so that the order of names is the order of time.
+  std::sort(names.begin(), names.end());
+  std::string torn_file, torn_bytes;
+  for (const auto& name : names) {
+    std::string path = db_directory + "/" + name;
+    std::string bytes;
+    auto read = rocksdb::ReadFileToString(&env, path, &bytes);
+    if (!read.ok()) return Fail(ErrorCode::kIo, "reading {}: {}", path, read.ToString());
+    auto state = CheckWal(bytes);
+    if (!state) return Annotate(state.error(), path);
     if (FindBatch(bytes, 0) && !torn_file.empty()) {
       return Fail(ErrorCode::kCorrupt, "{} ends in a damaged record, yet {} continues after it",
-                  torn_file, path.string());
+                  torn_file, path);
     }
-    if (torn) torn_file = path.string();
+    if (!state->torn) continue;
+    torn_file = path;
+    torn_bytes = bytes.substr(0, state->intact);
   }
-  return {};
+  if (torn_file.empty()) return {};
+  log::InfoS("Cutting off a write that a crash interrupted", {{"file", torn_file}});
+  return CutOff(env, torn_file, torn_bytes);
 }
 
 }  // namespace keelson::kv

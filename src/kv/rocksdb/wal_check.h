@@ -13,14 +13,23 @@
 
 #include "base/result.h"
 
+namespace rocksdb {
+class Env;
+}
+
 namespace keelson::kv {
 
+struct WalState {
+  size_t intact = 0;  // bytes up to the end of the last whole batch
+  bool torn = false;  // something else follows
+};
+
 // Looks at the bytes of one WAL file. kCorrupt, with the offset, when damage precedes an intact
-// batch. Sets `torn` when the file ends in a torn write.
-Result<void> CheckWal(std::string_view bytes, bool* torn);
+// batch.
+Result<WalState> CheckWal(std::string_view bytes);
 
 // The same for every WAL of a RocksDB folder, oldest first; a torn write in any but the last file
-// that holds batches is damage too.
-Result<void> CheckWals(const std::string& db_directory);
+// that holds batches is damage too. Cuts a torn write off, so that no later WAL can follow it.
+Result<void> CheckWals(rocksdb::Env& env, const std::string& db_directory);
 
 }  // namespace keelson::kv

@@ -12,8 +12,9 @@ namespace keelson::kv::testing {
 
 class TempDirectory {
  public:
-  TempDirectory() {
-    path_ = (std::filesystem::temp_directory_path() / "keelson-test-XXXXXX").string();
+  TempDirectory() : TempDirectory(std::filesystem::temp_directory_path().string()) {}
+  explicit TempDirectory(const std::string& parent) {
+    path_ = parent + "/keelson-test-XXXXXX";
     KEELSON_CHECK(mkdtemp(path_.data()) != nullptr);
   }
   ~TempDirectory() {
