@@ -1,0 +1,205 @@
+#include "rest/decode_body.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "base/quote.h"
+#include "schema/decode_json.h"
+#include "schema/protobuf.h"
+#include "value/yaml.h"
+
+namespace keelson::rest {
+namespace {
+
+using schema::GroupVersionKind;
+
+constexpr size_t kQuotedBytes = 30;
+// Where upstream's registry of kinds is declared; its refusals say so.
+constexpr std::string_view kScheme = "pkg/api/legacyscheme/scheme.go:30";
+
+// The beginning of a body for an error: objects as they are, anything else in hex.
+std::string Summary(std::string_view body) {
+  if (body.empty()) return "<empty>";
+  auto head = body.substr(0, kQuotedBytes);
+  std::string text;
+  if (body[0] == '{') {
+    text = head;
+  } else {
+    for (char c : head) text += fmt::format("{:02x}", static_cast<unsigned char>(c));
+  }
+  if (body.size() > kQuotedBytes) text += " ...";
+  return text;
+}
+
+Status Unrecognized(const ExpectedBody& expected, std::string_view why, std::string_view body) {
+  return BadRequestStatus(
+      fmt::format("the object provided is unrecognized (must be of type {}): {} ({})",
+                  expected.kind.kind, why, Summary(body)));
+}
+
+Status CannotHandle(const GroupVersionKind& given, const ExpectedBody& expected,
+                    std::string_view why) {
+  return BadRequestStatus(fmt::format("{} in version {} cannot be handled as a {}: {}", given.kind,
+                                      Quote(given.version), expected.kind.kind, why));
+}
+
+// Upstream's internal package of a group: core, apps, rbac, ...
+std::string_view InternalPackage(std::string_view group) {
+  return group.empty() ? "core" : group.substr(0, group.find('.'));
+}
+
+// The kind a body says it is, completed from the URL. Empty parts are what it leaves out.
+ApiResult<GroupVersionKind> CompleteKind(std::string_view api_version, std::string_view kind,
+                                         const ExpectedBody& expected, std::string_view body) {
+  GroupVersionKind given = expected.kind;
+  if (!kind.empty()) given.kind = kind;
+  if (api_version.empty()) return given;
+  if (std::ranges::count(api_version, '/') > 1) {
+    return std::unexpected(Unrecognized(
+        expected, fmt::format("unexpected GroupVersion string: {}", api_version), body));
+  }
+  auto slash = api_version.find('/');
+  given.group = slash == std::string_view::npos ? "" : api_version.substr(0, slash);
+  given.version = slash == std::string_view::npos ? api_version : api_version.substr(slash + 1);
+  return given;
+}
+
+// Refuses a body of another kind than the URL's.
+ApiResult<void> CheckKind(const schema::Catalog& catalog, const GroupVersionKind& given,
+                          const ExpectedBody& expected) {
+  if (given == expected.kind) return {};
+  const auto* served = catalog.Find(given.group, given.version);
+  if (served == nullptr || served->FindKind(given.kind) == nullptr) {
+    return std::unexpected(CannotHandle(
+        given, expected,
+        fmt::format("no kind {} is registered for version {} in scheme {}", Quote(given.kind),
+                    Quote(ApiVersionText(given.group, given.version)), Quote(kScheme))));
+  }
+  if (given.kind == expected.kind.kind && given.group == expected.kind.group) {
+    return std::unexpected(BadRequestStatus(
+        fmt::format("the API version in the data ({}) does not match the expected API version ({})",
+                    ApiVersionText(given.group, given.version),
+                    ApiVersionText(expected.kind.group, expected.kind.version))));
+  }
+  return std::unexpected(CannotHandle(
+      given, expected,
+      fmt::format("converting ({}.{}) to ({}.{}): unknown conversion", given.version, given.kind,
+                  InternalPackage(expected.kind.group), expected.kind.kind)));
+}
+
+// A decoded object always carries its type, first.
+value::Document WithType(const value::Document& object, const ExpectedBody& expected) {
+  auto root = object.root();
+  if (!root["kind"].AsString().empty() && !root["apiVersion"].AsString().empty()) return object;
+  value::Builder builder(object);
+  builder.root().RemoveField("kind");
+  builder.root().RemoveField("apiVersion");
+  builder.root().InsertField(0, *builder.Intern("kind"), builder.String(expected.kind.kind));
+  builder.root().InsertField(
+      1, *builder.Intern("apiVersion"),
+      builder.String(ApiVersionText(expected.kind.group, expected.kind.version)));
+  return std::move(builder).Finish();
+}
+
+ApiResult<DecodedBody> DecodeText(const schema::Catalog& catalog, const ExpectedBody& expected,
+                                  std::string_view json, std::string_view body,
+                                  std::vector<std::string> strict_errors,
+                                  FieldValidation validation) {
+  auto meta = schema::ReadTypeMeta(json);
+  if (!meta) {
+    return std::unexpected(Unrecognized(
+        expected,
+        fmt::format("couldn't get version/kind; json parse error: {}", meta.error().message),
+        body));
+  }
+  auto given = CompleteKind(meta->api_version, meta->kind, expected, body);
+  if (!given) return std::unexpected(std::move(given).error());
+  if (auto checked = CheckKind(catalog, *given, expected); !checked) {
+    return std::unexpected(std::move(checked).error());
+  }
+  auto decoded = schema::DecodeJson(*expected.type, json == "null" ? "{}" : json,
+                                    {.strict = validation != FieldValidation::kIgnore});
+  if (!decoded) {
+    return std::unexpected(CannotHandle(*given, expected, decoded.error().message));
+  }
+  std::ranges::move(decoded->strict_errors, std::back_inserter(strict_errors));
+  if (validation == FieldValidation::kStrict && !strict_errors.empty()) {
+    return std::unexpected(
+        CannotHandle(*given, expected,
+                     fmt::format("strict decoding error: {}", fmt::join(strict_errors, ", "))));
+  }
+  DecodedBody result{.object = WithType(decoded->object, expected)};
+  if (validation == FieldValidation::kWarn) result.warnings = std::move(strict_errors);
+  return result;
+}
+
+ApiResult<DecodedBody> DecodeYaml(const schema::Catalog& catalog, const ExpectedBody& expected,
+                                  std::string_view body, FieldValidation validation) {
+  std::vector<std::string> duplicates;
+  auto json = value::YamlToJson(
+      body, {.duplicates = validation == FieldValidation::kIgnore ? nullptr : &duplicates});
+  if (!json) return std::unexpected(Unrecognized(expected, json.error().message, body));
+  std::vector<std::string> strict_errors;
+  if (!duplicates.empty()) {
+    strict_errors.push_back(
+        fmt::format("yaml: unmarshal errors:\n  {}", fmt::join(duplicates, "\n  ")));
+  }
+  return DecodeText(catalog, expected, *json, body, std::move(strict_errors), validation);
+}
+
+std::string PrefixBytes() {
+  std::string text;
+  for (char c : schema::kProtobufPrefix) {
+    text += fmt::format("{}{}", text.empty() ? "" : " ", static_cast<unsigned char>(c));
+  }
+  return text;
+}
+
+ApiResult<DecodedBody> DecodeBinary(const schema::Catalog& catalog, const ExpectedBody& expected,
+                                    std::string_view body) {
+  if (!body.starts_with(schema::kProtobufPrefix)) {
+    return std::unexpected(Unrecognized(
+        expected,
+        fmt::format("provided data does not appear to be a protobuf message, expected prefix [{}]",
+                    PrefixBytes()),
+        body));
+  }
+  auto envelope = schema::ReadProtobufEnvelope(body);
+  if (!envelope) return std::unexpected(Unrecognized(expected, envelope.error().message, body));
+  auto given = CompleteKind(envelope->api_version, envelope->kind, expected, body);
+  if (!given) return std::unexpected(std::move(given).error());
+  if (auto checked = CheckKind(catalog, *given, expected); !checked) {
+    return std::unexpected(std::move(checked).error());
+  }
+  auto object = schema::DecodeProtobufEnvelope(*expected.type, body);
+  if (!object) return std::unexpected(CannotHandle(*given, expected, object.error().message));
+  return DecodedBody{.object = WithType(*object, expected)};
+}
+
+}  // namespace
+
+std::string ApiVersionText(std::string_view group, std::string_view version) {
+  return group.empty() ? std::string(version) : fmt::format("{}/{}", group, version);
+}
+
+Status BodyTooLargeStatus() {
+  return RequestEntityTooLargeStatus(fmt::format("limit is {}", kMaxBodyBytes));
+}
+
+ApiResult<DecodedBody> DecodeBody(const schema::Catalog& catalog, const ExpectedBody& expected,
+                                  Format format, std::string_view body,
+                                  FieldValidation validation) {
+  switch (format) {
+    case Format::kJson:
+      return DecodeText(catalog, expected, body, body, {}, validation);
+    case Format::kYaml:
+      return DecodeYaml(catalog, expected, body, validation);
+    case Format::kProtobuf:
+      return DecodeBinary(catalog, expected, body);
+  }
+  return std::unexpected(InternalErrorStatus("unknown body format"));
+}
+
+}  // namespace keelson::rest
