@@ -1,0 +1,308 @@
+#include "storage/cache_feed.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "base/log.h"
+#include "storage/resource_keys.h"
+
+namespace keelson::storage {
+namespace {
+
+constexpr Duration kRetryWatch = std::chrono::seconds(1);
+constexpr Duration kSweepEvery = std::chrono::minutes(1);
+constexpr int kRetrySeconds = 1;
+
+// Lets other work of the executor run.
+Task<void> Yield(Executor* executor) {
+  auto turn = Completion<bool>::Create();
+  executor->Post([turn] { turn->Set(true); });
+  co_await Completion<bool>::Wait(turn);
+}
+
+Status FillFailure(const GroupResource& resource, const Error& error) {
+  return TooManyRequestsStatus(
+      fmt::format("storage is (re)initializing: {}: {}", resource.ToString(), error.message),
+      kRetrySeconds);
+}
+
+}  // namespace
+
+CacheFeed::CacheFeed(kv::Store* store, Executor* executor, Clock* clock, FeedOptions options,
+                     metrics::Registry* registry)
+    : store_(store),
+      executor_(executor),
+      clock_(clock),
+      options_(options),
+      budget_(options.memory_budget),
+      position_(std::make_shared<std::atomic<Revision>>(0)) {
+  if (registry == nullptr) return;
+  registry->CallbackGauge({.name = "keelson_watch_cache_memory_bytes",
+                           .help = "Bytes of objects and events held by all watch caches."},
+                          [this] { return static_cast<double>(budget_.used()); });
+  registry->CallbackGauge({.name = "keelson_watch_cache_memory_limit_bytes",
+                           .help = "Bytes that watch caches may hold before requests are refused."},
+                          [this] { return static_cast<double>(budget_.limit()); });
+  registry->CallbackGauge({.name = "keelson_watch_cache_resource_version",
+                           .help = "Revision that all filled watch caches have reached."},
+                          [this] { return static_cast<double>(position()); });
+}
+
+CacheFeed::~CacheFeed() = default;
+
+void CacheFeed::Start() {
+  gate_.Spawn(executor_, Run());
+  gate_.Spawn(executor_, Sweep());
+}
+
+Task<void> CacheFeed::Stop() {
+  stop_.request_stop();
+  co_await gate_.Close();
+  for (const auto& cache : Caches()) {
+    cache->Drop();
+    cache->Refuse(ServiceUnavailableStatus("apiserver cacher is stopped"));
+  }
+  WakeFresh(std::numeric_limits<Revision>::max());
+}
+
+std::shared_ptr<WatchCache> CacheFeed::Add(std::shared_ptr<const ResourceOptions> resource) {
+  auto cache =
+      std::make_shared<WatchCache>(std::move(resource), options_.log, clock_, &budget_, position_);
+  std::lock_guard lock(caches_mutex_);
+  bool added = caches_.emplace(cache->key_prefix(), cache).second;
+  KEELSON_CHECK(added);
+  return cache;
+}
+
+void CacheFeed::Remove(const std::shared_ptr<WatchCache>& cache) {
+  {
+    std::lock_guard lock(caches_mutex_);
+    caches_.erase(cache->key_prefix());
+  }
+  gate_.Spawn(executor_, DropCache(cache));
+}
+
+Task<void> CacheFeed::DropCache(std::shared_ptr<WatchCache> cache) {
+  cache->Drop();
+  co_return;
+}
+
+std::vector<std::shared_ptr<WatchCache>> CacheFeed::Caches() const {
+  std::lock_guard lock(caches_mutex_);
+  std::vector<std::shared_ptr<WatchCache>> all;
+  for (const auto& [prefix, cache] : caches_) all.push_back(cache);
+  return all;
+}
+
+std::vector<CacheStats> CacheFeed::Stats() const {
+  std::vector<CacheStats> stats;
+  for (const auto& cache : Caches()) stats.push_back(cache->stats());
+  return stats;
+}
+
+Task<void> CacheFeed::Run() {
+  while (!stop_.stop_requested()) {
+    if (watch_ == nullptr) {
+      auto started = co_await StartWatch();
+      if (!started) {
+        log::WarningS("watching the store failed", {{"err", started.error().message}});
+        co_await SleepFor(*clock_, kRetryWatch, stop_.get_token());
+        continue;
+      }
+    }
+    auto batch = co_await watch_->Next({.stop = stop_.get_token(), .deadline = std::nullopt});
+    if (batch) {
+      Deliver(*batch);
+      continue;
+    }
+    if (stop_.stop_requested()) break;
+    // Changes may be missing from here on: everything is read again when it is next asked for.
+    log::WarningS("lost track of the store's changes", {{"err", batch.error().message}});
+    LoseTrack();
+    if (batch.error().code != ErrorCode::kExpired) {
+      co_await SleepFor(*clock_, kRetryWatch, stop_.get_token());
+    }
+  }
+  watch_.reset();
+}
+
+Task<Result<void>> CacheFeed::StartWatch() {
+  CO_TRY(auto revision, co_await store_->CurrentRevision());
+  CO_TRY(watch_, store_->StartWatch({.range = kv::KeyRange::Prefix(kRegistryRoot),
+                                     .start = revision + 1,
+                                     .want_previous = false}));
+  position_->store(revision, std::memory_order_seq_cst);
+  WakeFresh(revision);
+  for (auto& cache : std::exchange(waiting_fills_, {}))
+    gate_.Spawn(executor_, Fill(std::move(cache)));
+  co_return Result<void>();
+}
+
+void CacheFeed::LoseTrack() {
+  watch_.reset();
+  for (const auto& cache : Caches()) {
+    if (!cache->filling()) cache->Drop();
+  }
+}
+
+void CacheFeed::Deliver(const kv::WatchBatch& batch) {
+  std::vector<std::pair<std::shared_ptr<WatchCache>, std::vector<kv::Event>>> touched;
+  {
+    std::lock_guard lock(caches_mutex_);
+    for (const auto& event : batch.events) {
+      auto key = event.kv.key.view();
+      auto after = caches_.upper_bound(key);
+      if (after == caches_.begin()) continue;
+      const auto& [prefix, cache] = *std::prev(after);
+      if (!key.starts_with(prefix) || (!cache->ready() && !cache->filling())) continue;
+      auto entry = std::ranges::find(touched, cache, [](const auto& pair) { return pair.first; });
+      if (entry == touched.end()) entry = touched.insert(entry, {cache, {}});
+      entry->second.push_back(event);
+    }
+  }
+  for (const auto& [cache, events] : touched) cache->Apply(events);
+  // Sequentially consistent, like the count of waiters: one side always sees the other.
+  position_->store(batch.revision, std::memory_order_seq_cst);
+  WakeFresh(batch.revision);
+}
+
+Task<ApiResult<void>> CacheFeed::EnsureFilled(std::shared_ptr<WatchCache> cache) {
+  cache->Touch();
+  if (cache->ready()) co_return ApiResult<void>();
+  auto waiter = WatchCache::Filled::Create();
+  if (cache->AddWaiter(waiter) && !gate_.Spawn(executor_, Fill(cache))) {
+    cache->Refuse(ServiceUnavailableStatus("apiserver cacher is stopped"));
+  }
+  auto failed = co_await WatchCache::Filled::Wait(waiter);
+  if (failed) co_return std::unexpected(*std::move(failed));
+  co_return ApiResult<void>();
+}
+
+Task<void> CacheFeed::Fill(std::shared_ptr<WatchCache> cache) {
+  for (;;) {
+    // Without a watch changes would be missed between reading the state and following it.
+    if (watch_ == nullptr && !stop_.stop_requested()) {
+      waiting_fills_.push_back(std::move(cache));
+      co_return;
+    }
+    cache->BeginFill();
+    auto filled = co_await TryFill(cache);
+    if (filled) co_return;
+    // The state was compacted away while it was read, or the watch broke: once more.
+    bool again = filled.error().code == 410 && !stop_.stop_requested();
+    cache->EndFill();
+    if (!again) {
+      cache->Refuse(filled.error());
+      co_return;
+    }
+  }
+}
+
+Task<ApiResult<void>> CacheFeed::TryFill(std::shared_ptr<WatchCache> cache) {
+  const auto& resource = cache->resource().resource;
+  const auto* watch = watch_.get();
+  kv::RangeRequest request{.range = kv::KeyRange::Prefix(cache->key_prefix()),
+                           .limit = options_.fill_page};
+  std::vector<ObjectRef> objects;
+  size_t bytes = 0;
+  for (;;) {
+    auto page =
+        co_await store_->Range(request, {.stop = stop_.get_token(), .deadline = std::nullopt});
+    if (!page) {
+      if (page.error().code == ErrorCode::kExpired) co_return std::unexpected(ExpiredStatus(""));
+      co_return std::unexpected(FillFailure(resource, page.error()));
+    }
+    if (request.revision == 0) request.revision = page->revision;
+    for (const auto& item : page->items) {
+      auto object = cache->Decode(item.key.view(), item.value, item.mod_revision);
+      if (!object) {
+        log::ErrorS("stored object cannot be read",
+                    {{"key", item.key.view()}, {"err", object.error().message}});
+        continue;
+      }
+      bytes += (*object)->footprint();
+      objects.push_back(*std::move(object));
+    }
+    if (budget_.used() + bytes > budget_.limit() && !MakeRoom(*cache)) {
+      co_return std::unexpected(TooManyRequestsStatus(
+          fmt::format("the watch cache of {} does not fit into the memory budget of {} bytes",
+                      resource.ToString(), budget_.limit()),
+          kRetrySeconds));
+    }
+    if (!page->more) break;
+    request.range.start = std::string(page->items.back().key.view()) + '\0';
+    co_await Yield(executor_);
+  }
+  if (watch == nullptr || watch != watch_.get()) co_return std::unexpected(ExpiredStatus(""));
+  cache->FinishFill(std::move(objects), request.revision);
+  co_return ApiResult<void>();
+}
+
+// Drops the cache that has been idle longest, if any is.
+bool CacheFeed::MakeRoom(const WatchCache& need) {
+  std::shared_ptr<WatchCache> coldest;
+  for (const auto& cache : Caches()) {
+    bool idle = cache.get() != &need && cache->ready() && cache->hub().watchers() == 0 &&
+                clock_->Now() - cache->last_used() > kSweepEvery;
+    if (idle && (coldest == nullptr || cache->last_used() < coldest->last_used())) coldest = cache;
+  }
+  if (coldest == nullptr) return false;
+  coldest->Drop();
+  return !budget_.exceeded();
+}
+
+Task<void> CacheFeed::Sweep() {
+  while (co_await SleepFor(*clock_, kSweepEvery, stop_.get_token())) {
+    for (const auto& cache : Caches()) {
+      bool cold = cache->ready() && cache->hub().watchers() == 0 &&
+                  clock_->Now() - cache->last_used() > options_.cold_after;
+      if (cold) cache->Drop();
+    }
+  }
+}
+
+Task<ApiResult<void>> CacheFeed::WaitUntilFresh(Revision revision) {
+  if (position() >= revision) co_return ApiResult<void>();
+  auto reached = Completion<bool>::Create();
+  {
+    std::lock_guard lock(fresh_mutex_);
+    fresh_waiters_.push_back({revision, reached});
+    fresh_waiting_.fetch_add(1, std::memory_order_seq_cst);
+  }
+  if (position_->load(std::memory_order_seq_cst) >= revision) WakeFresh(position());
+  gate_.Spawn(executor_, AskForProgress());
+  auto timer =
+      clock_->Schedule(clock_->Now() + options_.fresh_timeout, [reached] { reached->Set(false); });
+  co_await Completion<bool>::Wait(reached);
+  clock_->Cancel(timer);
+  if (position() >= revision) co_return ApiResult<void>();
+  {
+    std::lock_guard lock(fresh_mutex_);
+    auto gone = std::erase_if(fresh_waiters_,
+                              [&](const FreshWaiter& waiter) { return waiter.reached == reached; });
+    fresh_waiting_.fetch_sub(gone, std::memory_order_relaxed);
+  }
+  co_return std::unexpected(TooLargeResourceVersion(revision, position(), kRetrySeconds));
+}
+
+Task<void> CacheFeed::AskForProgress() {
+  if (watch_ != nullptr) watch_->RequestProgress();
+  co_return;
+}
+
+void CacheFeed::WakeFresh(Revision revision) {
+  if (fresh_waiting_.load(std::memory_order_seq_cst) == 0) return;
+  std::vector<std::shared_ptr<Completion<bool>>> woken;
+  {
+    std::lock_guard lock(fresh_mutex_);
+    std::erase_if(fresh_waiters_, [&](FreshWaiter& waiter) {
+      if (waiter.revision > revision) return false;
+      woken.push_back(std::move(waiter.reached));
+      return true;
+    });
+    fresh_waiting_.fetch_sub(woken.size(), std::memory_order_relaxed);
+  }
+  for (const auto& reached : woken) reached->Set(true);
+}
+
+}  // namespace keelson::storage
