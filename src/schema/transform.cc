@@ -1,0 +1,246 @@
+#include "schema/transform.h"
+
+#include <algorithm>
+
+#include "schema/zero.h"
+
+namespace keelson::schema {
+
+using value::Arena;
+using value::Document;
+using value::Member;
+using value::Value;
+
+namespace {
+
+// Whether a walk returned what it was given. Containers that did not change keep their storage.
+bool Unchanged(const Value& a, const Value& b) {
+  if (a.kind() != b.kind() || a.size() != b.size()) return false;
+  if (a.is_object()) return a.members().data() == b.members().data();
+  if (a.is_list()) return a.items().data() == b.items().data();
+  return a == b;
+}
+
+// Applies `change` to every item; copies the list at the first one that differs.
+template <typename Change>
+Value MapItems(const Value& list, Arena& arena, Change&& change) {
+  auto items = list.items();
+  Value* copy = nullptr;
+  for (size_t i = 0; i < items.size(); ++i) {
+    Value changed = change(items[i], i);
+    if (!copy && Unchanged(changed, items[i])) continue;
+    if (!copy) {
+      copy = arena.AllocateArray<Value>(items.size());
+      std::copy(items.begin(), items.end(), copy);
+    }
+    copy[i] = changed.Shared();
+  }
+  return copy ? Value::List({copy, items.size()}) : list.Shared();
+}
+
+// The same for the members of an object; `change` takes the member.
+template <typename Change>
+Value MapMembers(const Value& object, Arena& arena, Change&& change) {
+  auto members = object.members();
+  Member* copy = nullptr;
+  for (size_t i = 0; i < members.size(); ++i) {
+    const Value& before = members[i].value;
+    Value changed = change(members[i]);
+    if (!copy && Unchanged(changed, before)) continue;
+    if (!copy) {
+      copy = arena.AllocateArray<Member>(members.size());
+      std::copy(members.begin(), members.end(), copy);
+    }
+    copy[i] = Member(members[i].name, changed.Shared());
+  }
+  return copy ? Value::Object({copy, members.size()}) : object.Shared();
+}
+
+bool HoldsStructs(const Type& type) {
+  switch (type.kind) {
+    case TypeKind::kStruct:
+    case TypeKind::kSchemaOrBool:
+    case TypeKind::kSchemaOrArray:
+    case TypeKind::kSchemaOrStrings:
+      return true;
+    case TypeKind::kMap:
+    case TypeKind::kList:
+      return type.element && HoldsStructs(*type.element);
+    default:
+      return false;
+  }
+}
+
+class Defaulter {
+ public:
+  Defaulter(Arena& arena, const DefaultHooks& hooks) : arena_(arena), hooks_(hooks) {}
+
+  Value Walk(const Type& type, const Value& value) {
+    if (hooks_.empty() && !type.Has(Type::kHasDefaults)) return value.Shared();
+    switch (type.kind) {
+      case TypeKind::kStruct:
+        return value.is_object() ? Struct(type, value) : value.Shared();
+      case TypeKind::kList:
+        if (!Matters(type)) return value.Shared();
+        return MapItems(value, arena_,
+                        [&](const Value& item, size_t) { return Element(type, item); });
+      case TypeKind::kMap:
+        if (!Matters(type)) return value.Shared();
+        return MapMembers(value, arena_,
+                          [&](const Member& member) { return Element(type, member.value); });
+      default:
+        return value.Shared();
+    }
+  }
+
+ private:
+  static bool Matters(const Type& type) {
+    return type.element && (type.element_default || HoldsStructs(*type.element));
+  }
+
+  Value Element(const Type& type, const Value& value) {
+    if (value.is_null() && type.element_default) return Walk(*type.element, *type.element_default);
+    return Walk(*type.element, value);
+  }
+
+  Value Struct(const Type& type, const Value& value) {
+    StructEditor editor(type, value, arena_);
+    hooks_.Apply(editor);
+    if (type.Has(Type::kHasDefaults)) {
+      for (const Field& field : type.fields()) {
+        if (!field.Has(Field::kDefault)) continue;
+        const Value* set = editor.value().Find(*field.name);
+        if (IsMissing(field, set)) editor.Set(*field.name, *field.extra->default_value);
+      }
+    }
+    const Value& filled = editor.value();
+    return MapMembers(filled, arena_, [&](const Member& member) {
+      const Field* field = type.Find(*member.name);
+      return field && HoldsStructs(*field->type) ? Walk(*field->type, member.value)
+                                                 : member.value.Shared();
+    });
+  }
+
+  // In canonical form a value that is zero is not there. Where null is not a value it counts as
+  // absent too.
+  static bool IsMissing(const Field& field, const Value* set) {
+    return !set || (set->is_null() && !field.type->Has(Type::kNullable));
+  }
+
+  Arena& arena_;
+  const DefaultHooks& hooks_;
+};
+
+class Normalizer {
+ public:
+  explicit Normalizer(Arena& arena) : arena_(arena) {}
+
+  Value Walk(const Type& type, const Value& value) {
+    switch (type.kind) {
+      case TypeKind::kStruct:
+        return value.is_object() ? Struct(type, value) : value.Shared();
+      case TypeKind::kList:
+        return MapItems(value, arena_, [&](const Value& item, size_t) {
+          return item.is_null() ? ZeroValue(*type.element, arena_) : Walk(*type.element, item);
+        });
+      case TypeKind::kMap:
+        return Map(type, value);
+      case TypeKind::kSchemaOrBool:
+      case TypeKind::kSchemaOrStrings:
+        return value.is_object() ? Walk(*type.element, value) : value.Shared();
+      case TypeKind::kSchemaOrArray:
+        if (value.is_object()) return Walk(*type.element, value);
+        return MapItems(value, arena_,
+                        [&](const Value& item, size_t) { return Walk(*type.element, item); });
+      default:
+        return value.Shared();
+    }
+  }
+
+ private:
+  Value Struct(const Type& type, const Value& value) {
+    auto fields = type.fields();
+    size_t room = 0;
+    bool same = true;
+    auto members = value.members();
+    auto* out = arena_.AllocateArray<Member>(fields.size());
+    for (const Field& field : fields) {
+      const Value* set = value.Find(*field.name);
+      if (set && !(set->is_null() && !field.pointer())) {
+        Value walked = Walk(*field.type, *set);
+        if (IsOmitted(field, walked)) {
+          same = false;
+          continue;
+        }
+        same =
+            same && room < members.size() && &members[room].value == set && Unchanged(walked, *set);
+        new (&out[room++]) Member(field.name, walked);
+      } else if (AlwaysWritten(field)) {
+        Value zero = ZeroValue(field, arena_);
+        same = same && set && room < members.size() && &members[room].value == set && *set == zero;
+        new (&out[room++]) Member(field.name, zero);
+      } else if (set) {
+        same = false;
+      }
+    }
+    if (same && room == members.size()) {
+      arena_.Return(out, fields.size() * sizeof(Member));
+      return value.Shared();
+    }
+    return room == 0 ? Value::EmptyObject() : Value::Object({out, room});
+  }
+
+  Value Map(const Type& type, const Value& value) {
+    Value walked = MapMembers(value, arena_, [&](const Member& member) {
+      return member.value.is_null() ? ZeroValue(*type.element, arena_)
+                                    : Walk(*type.element, member.value);
+    });
+    auto by_key = [](const Member& a, const Member& b) { return a.key() < b.key(); };
+    auto members = walked.members();
+    if (std::is_sorted(members.begin(), members.end(), by_key)) return walked;
+    auto* sorted = arena_.AllocateArray<Member>(members.size());
+    std::copy(members.begin(), members.end(), sorted);
+    std::sort(sorted, sorted + members.size(), by_key);
+    return Value::Object({sorted, members.size()});
+  }
+
+  Arena& arena_;
+};
+
+}  // namespace
+
+DefaultHooks::DefaultHooks(std::span<const DefaultHook> hooks)
+    : hooks_(hooks.begin(), hooks.end()) {
+  // Insertion sort: few hooks, once, and equal types keep their order.
+  for (size_t i = 1; i < hooks_.size(); ++i) {
+    for (size_t j = i; j > 0 && hooks_[j].type < hooks_[j - 1].type; --j) {
+      std::swap(hooks_[j], hooks_[j - 1]);
+    }
+  }
+}
+
+void DefaultHooks::Apply(StructEditor& object) const {
+  if (hooks_.empty()) return;
+  const Type* type = &object.type();
+  auto at = std::lower_bound(hooks_.begin(), hooks_.end(), type,
+                             [](const DefaultHook& hook, const Type* t) { return hook.type < t; });
+  for (; at != hooks_.end() && at->type == type; ++at) at->apply(object);
+}
+
+Value ApplyDefaults(const Type& type, const Value& value, Arena& arena, const DefaultHooks& hooks) {
+  return Defaulter(arena, hooks).Walk(type, value);
+}
+
+void ApplyDefaults(const Type& type, Document& object, const DefaultHooks& hooks) {
+  object = object.Part(ApplyDefaults(type, object.root(), *object.arena(), hooks));
+}
+
+Value Normalize(const Type& type, const Value& value, Arena& arena) {
+  return Normalizer(arena).Walk(type, value);
+}
+
+void Normalize(const Type& type, Document& object) {
+  object = object.Part(Normalize(type, object.root(), *object.arena()));
+}
+
+}  // namespace keelson::schema
