@@ -2,6 +2,7 @@
 
 #include "auth/authenticator.h"
 #include "auth/authorizer.h"
+#include "auth/token_file.h"
 
 namespace keelson::auth {
 namespace {
@@ -32,6 +33,18 @@ TEST(AuthenticatorUnion, AWrongTokenIsNotAnonymousUnlessAnonymousIsAsked) {
   EXPECT_FALSE(strict.TryAuthenticate(WithHeader(""))->error.has_value());
   AuthenticatorUnion open({tokens, std::make_shared<AnonymousAuthenticator>()});
   EXPECT_TRUE(open.TryAuthenticate(WithHeader(""))->user->IsAnonymous());
+}
+
+TEST(TokenFile, NamesUsersAndGroups) {
+  auto table = ParseTokenFile("a,alice,1,\"x,y\"\n\nb,bob,2\n");
+  ASSERT_TRUE(table.has_value());
+  auto alice = (*table)->TryAuthenticate(WithHeader("Bearer a"))->user;
+  EXPECT_EQ(*alice,
+            (User{.name = "alice", .uid = "1", .groups = {"x", "y", "system:authenticated"}}));
+  EXPECT_EQ((*table)->TryAuthenticate(WithHeader("Bearer b"))->user->name, "bob");
+  EXPECT_EQ(ParseTokenFile("a,b\n").error().message,
+            "token file must have at least 3 columns (token, user name, user uid), found 2");
+  EXPECT_FALSE(ReadTokenFile("/nonexistent").has_value());
 }
 
 TEST(AuthorizerUnion, FirstOpinionDecides) {

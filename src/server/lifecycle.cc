@@ -18,10 +18,12 @@ using enum LifecycleEvent;
 constexpr Duration kStopAfterDrain = std::chrono::seconds(2);
 
 void Raise(Signals& signals, LifecycleEvent event) {
-  if (!signals.Raise(event)) return;
+  if (signals[event].raised()) return;
+  // Said first: what waits for the signal may run inside Raise.
   if (log::V(1)) {
     log::InfoS("[graceful-termination] shutdown event", {{"name", LifecycleEventName(event)}});
   }
+  signals.Raise(event);
 }
 
 Task<void> StopRequested(std::stop_token stop) {
@@ -45,11 +47,11 @@ class Shutdown {
     auto stopped = Completion<bool>::Create();
     gate.Spawn(&process_.executor, StopServing(stopped));
     auto hooks = co_await parts_.run_pre_shutdown_hooks();
-    process_.signals.Raise(kPreShutdownHooksStopped);
     if (log::V(1)) {
       log::InfoS("[graceful-termination] pre-shutdown hooks completed",
                  {{"name", LifecycleEventName(kPreShutdownHooksStopped)}});
     }
+    process_.signals.Raise(kPreShutdownHooksStopped);
     co_await process_.signals[kInFlightRequestsDrained].Wait();
     co_await parts_.audit.Shutdown();
     if (log::V(1)) log::InfoS("[graceful-termination] audit backend shutdown completed");

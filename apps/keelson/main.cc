@@ -1,0 +1,183 @@
+// keelson: reads flags, puts the parts together, serves until told to stop.
+
+#include <pthread.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "auth/authenticator.h"
+#include "auth/authorizer.h"
+#include "auth/token_file.h"
+#include "base/gate.h"
+#include "base/ids.h"
+#include "base/log.h"
+#include "net/io_thread.h"
+#include "options.h"
+#include "server/generic_api_server.h"
+#include "server/https_serving.h"
+#include "server/systemd.h"
+
+namespace keelson::app {
+namespace {
+
+constexpr const char* kIntroduction =
+    "Keelson serves the Kubernetes API: it validates, stores and hands out the cluster's objects\n"
+    "to everything that works on them.";
+
+// The first SIGTERM or SIGINT asks for a graceful end, the second ends at once. Blocks them in this
+// thread and in those started afterwards.
+class StopSignals {
+ public:
+  StopSignals() {
+    signal(SIGPIPE, SIG_IGN);
+    sigemptyset(&set_);
+    sigaddset(&set_, SIGTERM);
+    sigaddset(&set_, SIGINT);
+    pthread_sigmask(SIG_BLOCK, &set_, nullptr);
+    std::thread([set = set_, stop = stop_]() mutable {
+      int number = 0;
+      sigwait(&set, &number);
+      stop.request_stop();
+      sigwait(&set, &number);
+      _exit(1);
+    }).detach();
+  }
+  std::stop_token token() const { return stop_.get_token(); }
+
+ private:
+  sigset_t set_;
+  std::stop_source stop_;
+};
+
+void Fatal(std::string message) {
+  log::internal::Write(log::Severity::kFatal, std::source_location::current(), message);
+  _exit(255);
+}
+
+Result<std::shared_ptr<auth::Authenticator>> MakeAuthenticator(const Options& options,
+                                                               const std::string& loopback_token) {
+  std::vector<std::shared_ptr<auth::Authenticator>> members;
+  auto loopback = std::make_shared<auth::TokenTable>();
+  loopback->Add(loopback_token, std::make_shared<auth::User>(
+                                    auth::User{.name = std::string(auth::kApiServerUser),
+                                               .uid = NewUuid(),
+                                               .groups = {std::string(auth::kAuthenticatedGroup),
+                                                          std::string(auth::kPrivilegedGroup)}}));
+  members.push_back(std::move(loopback));
+  if (!options.token_auth_file.empty()) {
+    TRY(auto tokens, auth::ReadTokenFile(options.token_auth_file));
+    members.push_back(std::move(tokens));
+  }
+  if (options.anonymous_auth) members.push_back(std::make_shared<auth::AnonymousAuthenticator>());
+  return std::make_shared<auth::AuthenticatorUnion>(std::move(members));
+}
+
+std::shared_ptr<auth::Authorizer> MakeAuthorizer(const Options& options) {
+  std::vector<std::shared_ptr<auth::Authorizer>> members{std::make_shared<auth::PrivilegedGroup>()};
+  for (const auto& mode : options.authorization_mode) {
+    if (mode == "AlwaysAllow") members.push_back(std::make_shared<auth::AlwaysAllow>());
+    if (mode == "AlwaysDeny") members.push_back(std::make_shared<auth::AlwaysDeny>());
+  }
+  return std::make_shared<auth::AuthorizerUnion>(std::move(members));
+}
+
+void NotifyReady() {
+  if (auto notified = server::NotifySystemd("READY=1\n"); !notified) {
+    log::Error("Unable to send systemd daemon successful start message: {}",
+               notified.error().message);
+  }
+}
+
+Task<void> RunServer(server::GenericApiServer& server, server::Serving& serving,
+                     std::stop_token stop, Result<void>& result) {
+  result = co_await server.Run(serving, std::move(stop), NotifyReady);
+}
+
+Result<void> Serve(const Options& options) {
+  StopSignals signals;
+  SystemClock clock;
+  ThreadExecutor executor("lifecycle");
+  server::ProcessState process(clock, executor);
+  metrics::RegisterProcessMetrics(process.metrics);
+  TRY(auto pool, net::IoPool::Create());
+
+  const auto& public_address = options.run.advertise_address;
+  TRY(auto serving, server::HttpsServing::Create(options.serving, public_address, *pool, clock,
+                                                 process.request_metrics));
+  const std::string loopback_token = NewUuid() + NewUuid();
+  TRY(auto authenticator, MakeAuthenticator(options, loopback_token));
+  TRY(auto server, server::GenericApiServer::Create(
+                       "kube-apiserver",
+                       {.run = options.run,
+                        .features = options.features,
+                        .api_audiences = options.api_audiences},
+                       {.process = process,
+                        .authenticator = std::move(authenticator),
+                        .authorizer = MakeAuthorizer(options),
+                        .loopback = serving->Loopback(loopback_token),
+                        .version = server::ThisVersion(),
+                        .fatal = Fatal},
+                       std::make_shared<server::EmptyDelegate>(server::NotFoundEndpoint())));
+  TRY_VOID(server->Prepare());
+
+  std::unique_ptr<server::UnixServing> debug_socket;
+  if (!options.features.debug_socket_path.empty()) {
+    TRY(debug_socket, server::UnixServing::Create(options.features.debug_socket_path, *pool,
+                                                  server->debug_handler()));
+  }
+  Result<void> result;
+  Gate running;
+  running.Spawn(&executor, RunServer(*server, *serving, signals.token(), result));
+  running.CloseAndWait();
+  return result;
+}
+
+int Main(std::vector<std::string_view> arguments) {
+  Options options;
+  flags::FlagSet flags("keelson");
+  options.AddFlags(flags);
+  auto positional = flags.Parse(arguments);
+  if (!positional) {
+    fmt::print(stderr, "Error: {}\n", positional.error().message);
+    return 1;
+  }
+  if (options.help) {
+    fmt::print("{}", flags.Help(kIntroduction));
+    return 0;
+  }
+  if (!options.version.empty()) {
+    auto version = server::ThisVersion();
+    if (options.version == "raw") {
+      fmt::print("{}\n", version.ToJson());
+    } else {
+      fmt::print("Kubernetes {}\n", version.git_version);
+    }
+    return 0;
+  }
+  if (!positional->empty()) {
+    fmt::print(stderr, "Error: \"keelson\" does not take any arguments, got [\"{}\"]\n",
+               fmt::join(*positional, "\" \""));
+    return 1;
+  }
+  log::SetVerbosity(static_cast<int>(options.verbosity));
+  if (auto errors = options.Validate(); !errors.empty()) {
+    auto joined = fmt::format("{}", fmt::join(errors, ", "));
+    log::ErrorS("command failed", {{"err", errors.size() > 1 ? "[" + joined + "]" : joined}});
+    return 1;
+  }
+  if (auto result = Serve(options); !result) {
+    log::ErrorS("command failed", {{"err", result.error().message}});
+    return 1;
+  }
+  return 0;
+}
+
+}  // namespace
+}  // namespace keelson::app
+
+int main(int argc, char** argv) { return keelson::app::Main({argv + 1, argv + argc}); }

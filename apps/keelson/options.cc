@@ -1,0 +1,108 @@
+#include "options.h"
+
+#include <charconv>
+
+#include "base/quote.h"
+
+namespace keelson::app {
+namespace {
+
+class Level final : public flags::Value {
+ public:
+  explicit Level(uint64_t& target) : target_(target) {}
+  std::string_view type() const override { return "Level"; }
+  Result<void> Set(std::string_view text) override {
+    uint32_t level = 0;
+    auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), level);
+    if (error == std::errc::result_out_of_range) {
+      return Fail(ErrorCode::kInvalid, "strconv.ParseUint: parsing {}: value out of range",
+                  Quote(text));
+    }
+    if (error != std::errc() || end != text.data() + text.size()) {
+      return Fail(ErrorCode::kInvalid, "strconv.ParseUint: parsing {}: invalid syntax",
+                  Quote(text));
+    }
+    target_ = level;
+    return {};
+  }
+  std::string Text() const override { return std::to_string(target_); }
+
+ private:
+  uint64_t& target_;
+};
+
+class Version final : public flags::Value {
+ public:
+  explicit Version(std::string& target) : target_(target) {}
+  std::string_view type() const override { return "version"; }
+  std::string_view implied() const override { return "true"; }
+  Result<void> Set(std::string_view text) override {
+    if (text != "true" && text != "raw" && text != "false") {
+      return Fail(ErrorCode::kInvalid, "strconv.ParseBool: parsing {}: invalid syntax",
+                  Quote(text));
+    }
+    target_ = text == "false" ? "" : text;
+    return {};
+  }
+  std::string Text() const override { return target_; }
+
+ private:
+  std::string& target_;
+};
+
+class Help final : public flags::Value {
+ public:
+  explicit Help(bool& target) : target_(target) {}
+  std::string_view type() const override { return "bool"; }
+  std::string_view implied() const override { return "true"; }
+  Result<void> Set(std::string_view text) override {
+    target_ = text != "false";
+    return {};
+  }
+  std::string Text() const override { return target_ ? "true" : "false"; }
+
+ private:
+  bool& target_;
+};
+
+}  // namespace
+
+void Options::AddFlags(flags::FlagSet& flags) {
+  flags.BeginSection("Generic");
+  run.AddFlags(flags);
+  flags.BeginSection("Secure serving");
+  serving.AddFlags(flags);
+  flags.BeginSection("Features");
+  features.AddFlags(flags);
+  flags.BeginSection("Authentication");
+  flags.Bool("anonymous-auth", anonymous_auth,
+             "Serve requests without credentials as system:anonymous instead of refusing them.");
+  flags.StringSlice("api-audiences", api_audiences,
+                    "Names this server goes by in tokens; a token for others is refused.");
+  flags.String("client-ca-file", serving.client_ca_file,
+               "Certificates of the authorities that sign client certificates, in PEM.");
+  flags.String("token-auth-file", token_auth_file,
+               "A CSV file of bearer tokens: token,user,uid,\"group1,group2\".");
+  flags.BeginSection("Authorization");
+  flags.StringSlice("authorization-mode", authorization_mode,
+                    "What decides about requests: AlwaysAllow or AlwaysDeny.");
+  flags.BeginSection("Logs");
+  flags.Add("v", 'v', std::make_unique<Level>(verbosity), "number for the log level verbosity");
+  flags.BeginSection("Global");
+  flags.Add("help", 'h', std::make_unique<Help>(help), "help for keelson");
+  flags.Add("version", 0, std::make_unique<Version>(version),
+            "--version, --version=raw prints version information and quits");
+}
+
+std::vector<std::string> Options::Validate() const {
+  auto errors = run.Validate();
+  for (auto& error : serving.Validate()) errors.push_back(std::move(error));
+  for (const auto& mode : authorization_mode) {
+    if (mode != "AlwaysAllow" && mode != "AlwaysDeny") {
+      errors.push_back(fmt::format("authorization-mode \"{}\" is not a valid mode", mode));
+    }
+  }
+  return errors;
+}
+
+}  // namespace keelson::app

@@ -1,0 +1,30 @@
+#pragma once
+
+// The command line of keelson.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/flags.h"
+#include "server/options.h"
+
+namespace keelson::app {
+
+struct Options {
+  server::ServerRunOptions run;
+  server::SecureServingOptions serving;
+  server::FeatureOptions features;
+  bool anonymous_auth = true;
+  std::vector<std::string> api_audiences;
+  std::string token_auth_file;
+  std::vector<std::string> authorization_mode = {"AlwaysAllow"};
+  uint64_t verbosity = 0;
+  std::string version;  // "", "true" or "raw"
+  bool help = false;
+
+  void AddFlags(flags::FlagSet& flags);
+  std::vector<std::string> Validate() const;
+};
+
+}  // namespace keelson::app
