@@ -45,11 +45,6 @@ Status CannotHandle(const GroupVersionKind& given, const ExpectedBody& expected,
                                       Quote(given.version), expected.kind.kind, why));
 }
 
-// Upstream's internal package of a group: core, apps, rbac, ...
-std::string_view InternalPackage(std::string_view group) {
-  return group.empty() ? "core" : group.substr(0, group.find('.'));
-}
-
 // The kind a body says it is, completed from the URL. Empty parts are what it leaves out.
 ApiResult<GroupVersionKind> CompleteKind(std::string_view api_version, std::string_view kind,
                                          const ExpectedBody& expected, std::string_view body) {
@@ -179,6 +174,10 @@ ApiResult<DecodedBody> DecodeBinary(const schema::Catalog& catalog, const Expect
 }
 
 }  // namespace
+
+std::string_view InternalPackage(std::string_view group) {
+  return group.empty() ? "core" : group.substr(0, group.find('.'));
+}
 
 std::string ApiVersionText(std::string_view group, std::string_view version) {
   return group.empty() ? std::string(version) : fmt::format("{}/{}", group, version);

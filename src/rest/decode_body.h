@@ -33,6 +33,8 @@ ApiResult<DecodedBody> DecodeBody(const schema::Catalog& catalog, const Expected
 
 // "group/version" or "version".
 std::string ApiVersionText(std::string_view group, std::string_view version);
+// Upstream's internal package of a group, which some of its sentences name: core, apps, rbac.
+std::string_view InternalPackage(std::string_view group);
 
 // At most 3 MiB, as upstream; more is answered 413.
 inline constexpr size_t kMaxBodyBytes = 3 * 1024 * 1024;

@@ -1,0 +1,42 @@
+#pragma once
+
+// From an object tree to what storage keeps: the finished JSON and the facts that reads need.
+//
+// The tree is in canonical form and without resourceVersion, which storage puts in place. While
+// writing, the encoder notes where names, labels and selectable fields stand, so that nothing is
+// ever searched for again.
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "schema/resource.h"
+#include "storage/cached_object.h"
+#include "value/value.h"
+
+namespace keelson::rest {
+
+class ImageEncoder {
+ public:
+  // `list_items_keep_type` is for custom resources, whose list items show kind and apiVersion.
+  ImageEncoder(const schema::ResourceInfo& info, bool list_items_keep_type);
+
+  storage::ObjectImage Encode(const value::Value& object) const;
+
+  // Labels of the selectable fields, in the order of ObjectFacts::fields; metadata.name and
+  // metadata.namespace are not among them.
+  const std::vector<std::string>& field_labels() const { return field_labels_; }
+
+ private:
+  using FieldPath = std::vector<std::string>;
+
+  std::vector<std::string> field_labels_;
+  std::vector<FieldPath> field_paths_;
+  bool list_items_keep_type_;
+};
+
+// The value at a dotted path, as a selector sees it: text as it is, numbers and booleans in their
+// usual form, anything else empty.
+std::string SelectableText(const value::Value& object, const std::vector<std::string>& path);
+
+}  // namespace keelson::rest

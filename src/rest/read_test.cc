@@ -1,0 +1,165 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "rest/testing_resource.h"
+#include "schema/protobuf.h"
+
+namespace keelson::rest {
+namespace {
+
+using http::FakeExchange;
+using testing::TestResource;
+
+class ReadTest : public ::testing::Test {
+ protected:
+  void StoreConfigMap(std::string_view name, std::string_view more = "") {
+    resource_.Store(fmt::format(
+        R"({{"kind":"ConfigMap","apiVersion":"v1","metadata":{{"name":"{}","namespace":"n",)"
+        R"("uid":"u-{}","labels":{{"app":"{}"}}}}{}}})",
+        name, name, name, more));
+  }
+  void Get(FakeExchange& fake, std::string name) {
+    resource_.Serve(fake, &ResourceHandler::Get, "n", std::move(name));
+  }
+  void List(FakeExchange& fake) { resource_.Serve(fake, &ResourceHandler::List, "n", ""); }
+
+  Strategy strategy_;
+  TestResource resource_{"", "v1", "configmaps", strategy_};
+};
+
+TEST_F(ReadTest, GetSendsTheStoredBytesWithTheirVersion) {
+  StoreConfigMap("a", R"(,"data":{"k":"v"})");
+  FakeExchange fake;
+  Get(fake, "a");
+  EXPECT_EQ(fake.status(), 200);
+  EXPECT_EQ(fake.Header("content-type"), "application/json");
+  EXPECT_EQ(fake.body(),
+            R"({"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"a","namespace":"n",)"
+            R"("uid":"u-a","resourceVersion":"2","labels":{"app":"a"}},"data":{"k":"v"}})"
+            "\n");
+}
+
+TEST_F(ReadTest, GetIndentsForPeople) {
+  StoreConfigMap("a");
+  FakeExchange fake("GET", "/x?pretty=true");
+  Get(fake, "a");
+  EXPECT_EQ(fake.body(),
+            "{\n  \"kind\": \"ConfigMap\",\n  \"apiVersion\": \"v1\",\n  \"metadata\": {\n"
+            "    \"name\": \"a\",\n    \"namespace\": \"n\",\n    \"uid\": \"u-a\",\n"
+            "    \"resourceVersion\": \"2\",\n    \"labels\": {\n      \"app\": \"a\"\n    }\n"
+            "  }\n}");
+}
+
+TEST_F(ReadTest, GetWritesProtobufOnRequest) {
+  StoreConfigMap("a", R"(,"data":{"k":"v"})");
+  FakeExchange fake;
+  fake.AddHeader("accept", "application/vnd.kubernetes.protobuf");
+  Get(fake, "a");
+  EXPECT_EQ(fake.Header("content-type"), "application/vnd.kubernetes.protobuf");
+  auto decoded = schema::DecodeProtobufEnvelope(
+      *api::kCatalog.Find("", "v1")->FindKind("ConfigMap"), fake.body());
+  ASSERT_TRUE(decoded.has_value());
+  EXPECT_EQ(decoded->root()["metadata"]["resourceVersion"].AsString(), "2");
+}
+
+TEST_F(ReadTest, GetShowsMetadataAlone) {
+  StoreConfigMap("a", R"(,"data":{"k":"v"})");
+  FakeExchange fake;
+  fake.AddHeader("accept", "application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io");
+  Get(fake, "a");
+  EXPECT_EQ(fake.body(),
+            R"({"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1","metadata":)"
+            R"({"name":"a","namespace":"n","uid":"u-a","resourceVersion":"2",)"
+            R"("labels":{"app":"a"}}})"
+            "\n");
+}
+
+TEST_F(ReadTest, MissingObjectsAreNotFound) {
+  FakeExchange fake;
+  Get(fake, "nosuch");
+  EXPECT_EQ(fake.status(), 404);
+  EXPECT_EQ(fake.body(),
+            R"({"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":)"
+            R"("configmaps \"nosuch\" not found","reason":"NotFound","details":)"
+            R"({"name":"nosuch","kind":"configmaps"},"code":404})"
+            "\n");
+}
+
+TEST_F(ReadTest, StatusIsProtobufForClientsThatAskForIt) {
+  FakeExchange fake;
+  fake.AddHeader("accept", "application/vnd.kubernetes.protobuf");
+  Get(fake, "nosuch");
+  EXPECT_EQ(fake.status(), 404);
+  auto envelope = schema::ReadProtobufEnvelope(fake.body());
+  ASSERT_TRUE(envelope.has_value());
+  EXPECT_EQ(envelope->kind, "Status");
+}
+
+TEST_F(ReadTest, ListLeavesTheItemsTypeOut) {
+  StoreConfigMap("b");
+  StoreConfigMap("a");
+  FakeExchange fake;
+  List(fake);
+  EXPECT_EQ(fake.body(),
+            R"({"kind":"ConfigMapList","apiVersion":"v1","metadata":{"resourceVersion":"3"},)"
+            R"("items":[{"metadata":{"name":"a","namespace":"n","uid":"u-a",)"
+            R"("resourceVersion":"3","labels":{"app":"a"}}},)"
+            R"({"metadata":{"name":"b","namespace":"n","uid":"u-b","resourceVersion":"2",)"
+            R"("labels":{"app":"b"}}}]})"
+            "\n");
+}
+
+TEST_F(ReadTest, ListSelectsAndPages) {
+  StoreConfigMap("a");
+  StoreConfigMap("b");
+  StoreConfigMap("c");
+  FakeExchange selected("GET", "/x?labelSelector=app+in+(b)");
+  List(selected);
+  EXPECT_THAT(selected.body(), ::testing::HasSubstr(R"("name":"b")"));
+  EXPECT_THAT(selected.body(), ::testing::Not(::testing::HasSubstr(R"("name":"a")")));
+  FakeExchange page("GET", "/x?limit=2");
+  List(page);
+  EXPECT_THAT(page.body(), ::testing::HasSubstr(R"("remainingItemCount":1)"));
+  EXPECT_THAT(page.body(), ::testing::HasSubstr(R"("continue":")"));
+}
+
+TEST_F(ReadTest, BadSelectorsAreRefused) {
+  FakeExchange fake("GET", "/x?fieldSelector=spec.nope=1");
+  List(fake);
+  EXPECT_EQ(fake.status(), 400);
+  EXPECT_THAT(fake.body(), ::testing::HasSubstr("is not a known field selector"));
+}
+
+TEST_F(ReadTest, WatchStreamsFrames) {
+  StoreConfigMap("a");
+  FakeExchange fake("GET", "/x?watch=1&timeoutSeconds=60");
+  List(fake);
+  EXPECT_EQ(fake.status(), 200);
+  EXPECT_FALSE(fake.finished());
+  StoreConfigMap("b");
+  resource_.Settle(fake);
+  EXPECT_EQ(fake.body(),
+            R"({"type":"ADDED","object":{"kind":"ConfigMap","apiVersion":"v1","metadata":)"
+            R"({"name":"a","namespace":"n","uid":"u-a","resourceVersion":"2",)"
+            R"("labels":{"app":"a"}}}})"
+            "\n"
+            R"({"type":"ADDED","object":{"kind":"ConfigMap","apiVersion":"v1","metadata":)"
+            R"({"name":"b","namespace":"n","uid":"u-b","resourceVersion":"3",)"
+            R"("labels":{"app":"b"}}}})"
+            "\n");
+  resource_.clock().Advance(std::chrono::seconds(61), [&] { resource_.Settle(fake); });
+  EXPECT_TRUE(fake.finished());
+  EXPECT_TRUE(fake.complete());
+}
+
+TEST_F(ReadTest, WatchEndsWithItsClient) {
+  FakeExchange fake("GET", "/x?watch=1&resourceVersion=1");
+  List(fake);
+  EXPECT_FALSE(fake.finished());
+  fake.ClientGone();
+  resource_.Settle(fake);
+  EXPECT_TRUE(fake.finished());
+}
+
+}  // namespace
+}  // namespace keelson::rest

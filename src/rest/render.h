@@ -1,0 +1,33 @@
+#pragma once
+
+// Objects in the form a client asked for, made from their finished JSON.
+//
+// JSON itself is never touched: it is sent as it stands. The other forms decode the bytes by the
+// kind's schema and write them anew.
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/bytes.h"
+#include "base/status.h"
+#include "rest/media_type.h"
+#include "schema/resource.h"
+#include "storage/cached_object.h"
+
+namespace keelson::rest {
+
+// The value of the Content-Type header.
+std::string_view ContentTypeOf(Format format, bool stream);
+
+// An object of `type`, given as JSON, as the slices of a whole answer.
+ApiResult<std::vector<Slice>> RenderObject(const schema::Type& type, const Slice& json,
+                                           const OutputMedia& media);
+
+// Only kind, apiVersion and metadata of an object, as PartialObjectMetadata shows them.
+ApiResult<Slice> PartialMetadataJson(const Slice& json, bool beta);
+
+// Compact JSON laid out for people: two spaces of indent, one space behind a colon.
+std::string IndentJson(std::string_view compact);
+
+}  // namespace keelson::rest

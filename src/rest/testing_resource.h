@@ -1,0 +1,126 @@
+#pragma once
+
+// One resource served from a memory store, driven by hand: requests go in as text, answers come
+// out.
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "api/catalog.h"
+#include "base/clock.h"
+#include "base/executor.h"
+#include "base/gate.h"
+#include "http/fake_exchange.h"
+#include "kv/memory_store.h"
+#include "rest/resource.h"
+#include "storage/cache_feed.h"
+#include "storage/resource_keys.h"
+#include "value/json.h"
+
+namespace keelson::rest::testing {
+
+class TestResource {
+ public:
+  TestResource(std::string_view group, std::string_view version, std::string_view plural,
+               const Strategy& strategy)
+      : info_(*api::kCatalog.Find(group, version)->FindResource(plural)),
+        encoder_(info_, /*list_items_keep_type=*/false),
+        codec_(encoder_.field_labels()),
+        store_(kv::NewMemoryStore(clock_)) {
+    auto options = std::make_shared<storage::ResourceOptions>();
+    options->resource = {std::string(info_.group), std::string(info_.plural)};
+    options->prefix = std::string(info_.plural);
+    options->namespaced = info_.scope == schema::Scope::kNamespaced;
+    options->fields = encoder_.field_labels();
+    options->codec = &codec_;
+    feed_ = std::make_unique<storage::CacheFeed>(store_.get(), &executor_, &clock_);
+    objects_ = std::make_unique<storage::ObjectStore>(options, store_.get(), feed_.get(), &clock_);
+    feed_->Start();
+    executor_.RunUntilIdle();
+    handler_ = std::make_unique<ResourceHandler>(ResourceSpec{.catalog = &api::kCatalog,
+                                                              .info = &info_,
+                                                              .strategy = &strategy,
+                                                              .encoder = &encoder_,
+                                                              .store = objects_.get(),
+                                                              .clock = &clock_});
+  }
+  ~TestResource() {
+    Run(feed_->Stop());
+    objects_.reset();
+    feed_.reset();
+    Run(store_->Close());
+  }
+
+  // Stores an object as it is, without the checks of a create.
+  storage::ObjectRef Store(std::string_view json) {
+    storage::ObjectRef stored;
+    Run(Keep(objects_->Create(encoder_.Encode(value::ParseJson(json)->root())), &stored));
+    return stored;
+  }
+
+  using Verb = Task<void> (ResourceHandler::*)(Request) const;
+  // Starts the verb and lets things settle; `fake` holds the answer.
+  void Serve(http::FakeExchange& fake, Verb verb, std::string ns, std::string name) {
+    adapter_ = std::make_unique<Adapter>(handler_.get(), verb, std::move(ns), std::move(name));
+    fake.Run(*adapter_);
+    Settle(fake);
+  }
+  void Settle(http::FakeExchange& fake) {
+    for (int i = 0; i < 8; ++i) {
+      executor_.RunUntilIdle();
+      fake.Settle();
+    }
+  }
+  void Run(Task<void> task) {
+    Gate gate;
+    gate.Spawn(&executor_, std::move(task));
+    executor_.RunUntilIdle();
+    gate.CloseAndWait();
+  }
+
+  FakeClock& clock() { return clock_; }
+  storage::ObjectStore& objects() { return *objects_; }
+
+ private:
+  class Adapter final : public http::Handler {
+   public:
+    Adapter(const ResourceHandler* handler, Verb verb, std::string ns, std::string name)
+        : handler_(handler), verb_(verb), ns_(std::move(ns)), name_(std::move(name)) {}
+    Task<void> Serve(http::Exchange& exchange) override {
+      http::Query query(exchange.request.raw_query);
+      Request request{.exchange = exchange,
+                      .response = *exchange.response,
+                      .query = query,
+                      .ns = ns_,
+                      .name = name_,
+                      .stop = exchange.cancelled.get_token()};
+      co_await (handler_->*verb_)(request);
+    }
+
+   private:
+    const ResourceHandler* handler_;
+    Verb verb_;
+    std::string ns_;
+    std::string name_;
+  };
+
+  static Task<void> Keep(Task<ApiResult<storage::ObjectRef>> task, storage::ObjectRef* out) {
+    auto result = co_await std::move(task);
+    KEELSON_CHECK(result.has_value());
+    *out = *std::move(result);
+  }
+
+  FakeClock clock_;
+  ManualExecutor executor_;
+  const schema::ResourceInfo& info_;
+  ImageEncoder encoder_;
+  storage::RecordCodec codec_;
+  std::unique_ptr<kv::Store> store_;
+  std::unique_ptr<storage::CacheFeed> feed_;
+  std::unique_ptr<storage::ObjectStore> objects_;
+  std::unique_ptr<ResourceHandler> handler_;
+  std::unique_ptr<Adapter> adapter_;
+};
+
+}  // namespace keelson::rest::testing
