@@ -20,16 +20,6 @@
 namespace keelson::kv {
 namespace {
 
-Result<void> SyncDirectory(const std::string& path) {
-  int fd = open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (fd < 0) return FailErrno(errno, "opening " + path);
-  int result = fsync(fd);
-  int saved = errno;
-  close(fd);
-  if (result != 0) return FailErrno(saved, "syncing " + path);
-  return {};
-}
-
 Result<bool> MakeDirectory(const std::string& path) {
   if (mkdir(path.c_str(), 0700) == 0) return true;
   if (errno == EEXIST) return false;
@@ -50,6 +40,16 @@ bool HasFiles(rocksdb::Env& env, const std::string& path,
 }
 
 }  // namespace
+
+Result<void> SyncDirectory(const std::string& path) {
+  int fd = open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (fd < 0) return FailErrno(errno, "opening " + path);
+  int result = fsync(fd);
+  int saved = errno;
+  close(fd);
+  if (result != 0) return FailErrno(saved, "syncing " + path);
+  return {};
+}
 
 // RocksDB's own log lines of weight go to ours; the rest is dropped, and so is its LOG file.
 class Database::LogSink final : public rocksdb::Logger {

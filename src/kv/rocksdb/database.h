@@ -25,6 +25,8 @@ inline std::string_view FromRocks(const rocksdb::Slice& slice) {
   return {slice.data(), slice.size()};
 }
 
+Result<void> SyncDirectory(const std::string& path);
+
 // What is true for the whole store, as stored.
 struct StoreMeta {
   std::string store_id;
@@ -44,6 +46,7 @@ class Database {
   ~Database();
 
   rocksdb::DB& db() { return *db_; }
+  bool attached() const { return mode_ == Mode::kAttach; }
   rocksdb::ColumnFamilyHandle* meta() const { return families_[0]; }
   rocksdb::ColumnFamilyHandle* current() const { return families_[1]; }
   rocksdb::ColumnFamilyHandle* log() const { return families_[2]; }

@@ -3,6 +3,8 @@
 #include <rocksdb/iterator.h>
 
 #include <atomic>
+#include <mutex>
+#include <shared_mutex>
 #include <utility>
 
 #include "base/executor.h"
@@ -13,6 +15,7 @@
 #include "kv/rocksdb/database.h"
 #include "kv/rocksdb/format.h"
 #include "kv/rocksdb/reader.h"
+#include "kv/rocksdb/snapshot.h"
 #include "kv/watch_hub.h"
 
 namespace keelson::kv {
@@ -57,6 +60,7 @@ class OpenStore final : public RocksDbStore, public EventLog {
   Task<Result<void>> Health(Call call) override;
   Task<void> Close() override;
   RocksDbStoreStats Stats() const override;
+  Task<Result<void>> WriteSnapshot(std::string file, Call call) override;
 
   Result<Chunk> ReadLog(const KeyRange& range, Revision from, size_t bytes) override {
     return state_reader_.ReadLog(range, from, bytes);
@@ -97,6 +101,7 @@ class OpenStore final : public RocksDbStore, public EventLog {
     return true;
   }
 
+  Result<std::optional<GetResult>> GetFromMemory(const std::string& key);
   Result<std::vector<std::string>> KeysOf(LeaseId id);
 
   const RocksDbStoreOptions options_;
@@ -106,7 +111,8 @@ class OpenStore final : public RocksDbStore, public EventLog {
   StateReader state_reader_;
   const std::shared_ptr<Deadlines> deadlines_;
   const std::shared_ptr<LeaseTable> leases_;
-  std::mutex reader_mutex_;  // between posting and closing
+  std::mutex reader_mutex_;                // between posting and closing
+  mutable std::shared_mutex files_mutex_;  // between reading on a caller's thread and closing
   std::unique_ptr<ThreadExecutor> reader_;
   const std::shared_ptr<WatchHub> hub_;
   std::unique_ptr<Committer> committer_;
@@ -129,10 +135,16 @@ Result<void> OpenStore::LoadLeases() {
   return {};
 }
 
+// Most gets are answered so, for less than a change of threads would cost.
+Result<std::optional<GetResult>> OpenStore::GetFromMemory(const std::string& key) {
+  std::shared_lock lock(files_mutex_);
+  if (closed_) return FailClosed();
+  return state_reader_.Get(key, /*memory_only=*/true);
+}
+
 Task<Result<GetResult>> OpenStore::Get(std::string key, Call call) {
   CO_TRY_VOID(Begin(call));
-  // Most gets are answered from memory, for less than a change of threads would cost.
-  CO_TRY(auto quick, state_reader_.Get(key, /*memory_only=*/true));
+  CO_TRY(auto quick, GetFromMemory(key));
   if (quick) co_return *std::move(quick);
   co_return co_await OnReader<GetResult>(
       [this, key = std::move(key)]() -> Result<GetResult> {
@@ -209,8 +221,20 @@ Task<Result<Revision>> OpenStore::CurrentRevision(Call call) {
 
 Task<Result<void>> OpenStore::Health(Call call) {
   CO_TRY_VOID(Begin(call));
+  std::shared_lock lock(files_mutex_);
+  if (closed_) co_return FailClosed();
   if (auto failure = database_->failure()) co_return std::unexpected(*std::move(failure));
   co_return Result<void>();
+}
+
+Task<Result<void>> OpenStore::WriteSnapshot(std::string file, Call call) {
+  CO_TRY_VOID(Begin(call));
+  co_return co_await OnReader<void>(
+      [this, file = std::move(file)]() -> Result<void> {
+        TRY_VOID(kv::WriteSnapshot(*database_, file, nullptr));
+        return {};
+      },
+      std::move(call));
 }
 
 // Order: no new calls; transactions and their answers; watches, which wait for log readers; the
@@ -225,12 +249,14 @@ Task<void> OpenStore::Close() {
   hub_->Close();
   deadlines_->Stop();
   reader_.reset();
+  std::unique_lock lock(files_mutex_);
   database_.reset();
   co_return;
 }
 
 RocksDbStoreStats OpenStore::Stats() const {
   RocksDbStoreStats stats;
+  std::shared_lock lock(files_mutex_);
   if (closed_) return stats;
   auto& db = database_->db();
   auto sum = [&](const std::string& property) {

@@ -57,6 +57,8 @@ struct RocksDbStoreStats {
 class RocksDbStore : public Store {
  public:
   virtual RocksDbStoreStats Stats() const = 0;
+  // Writes everything the store holds at one instant to `file`, while it is in use.
+  virtual Task<Result<void>> WriteSnapshot(std::string file, Call call = {}) = 0;
 };
 
 // Blocks while it opens, which takes milliseconds after a clean close and at most the replay of

@@ -70,7 +70,6 @@ rocksdb::DBOptions TunedDbOptions(const RocksDbStoreOptions& options) {
   db.manifest_preallocation_size = 64 << 10;
   db.max_open_files = 256;
   db.max_file_opening_threads = 1;
-  db.skip_stats_update_on_db_open = true;
   return db;
 }
 
