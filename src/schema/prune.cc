@@ -125,7 +125,52 @@ class Pruner {
   std::vector<std::string>* unknown_;
 };
 
+bool IsStrayNull(const Type& type, const Value& value, bool has_default) {
+  return value.is_null() && !type.Has(Type::kNullable) && !has_default;
+}
+
+Value WithoutNulls(const Type& type, const Value& value, Arena& arena) {
+  if (value.is_list() && type.element) {
+    std::vector<Value> items;
+    for (const Value& item : value.items())
+      items.push_back(WithoutNulls(*type.element, item, arena));
+    auto* copy = arena.AllocateArray<Value>(items.size());
+    std::copy(items.begin(), items.end(), copy);
+    return Value::List({copy, items.size()});
+  }
+  if (!value.is_object()) return value.Shared();
+  std::vector<Member> kept;
+  for (const Member& member : value.members()) {
+    const Field* field = type.kind == TypeKind::kStruct ? type.Find(*member.name) : nullptr;
+    const Type* inner = field ? field->type : type.kind == TypeKind::kMap ? type.element : nullptr;
+    if (!inner) {
+      kept.push_back(member);
+    } else if (!IsStrayNull(*inner, member.value, field && field->Has(Field::kDefault))) {
+      kept.emplace_back(member.name, WithoutNulls(*inner, member.value, arena));
+    }
+  }
+  if (kept.empty()) return Value::EmptyObject();
+  auto* copy = arena.AllocateArray<Member>(kept.size());
+  std::copy(kept.begin(), kept.end(), copy);
+  return Value::Object({copy, kept.size()});
+}
+
+bool HasNull(const Value& value) {
+  if (value.is_null()) return true;
+  if (value.is_list()) return std::any_of(value.items().begin(), value.items().end(), HasNull);
+  return std::any_of(value.members().begin(), value.members().end(),
+                     [](const Member& member) { return HasNull(member.value); });
+}
+
 }  // namespace
+
+Value PruneNulls(const Type& type, const Value& value, Arena& arena) {
+  return HasNull(value) ? WithoutNulls(type, value, arena) : value.Shared();
+}
+
+void PruneNulls(const Type& type, Document& object) {
+  object = object.Part(PruneNulls(type, object.root(), *object.arena()));
+}
 
 Value Prune(const Type& type, const Value& value, Arena& arena, std::vector<std::string>* unknown) {
   return Pruner(arena, unknown).Walk(type, value, Path(), true);

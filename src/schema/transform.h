@@ -48,6 +48,11 @@ value::Value Prune(const Type& type, const value::Value& value, value::Arena& ar
                    std::vector<std::string>* unknown = nullptr);
 void Prune(const Type& type, value::Document& object, std::vector<std::string>* unknown = nullptr);
 
+// Drops null members that are not nullable and have no default, as upstream does to custom
+// resources before defaulting them.
+value::Value PruneNulls(const Type& type, const value::Value& value, value::Arena& arena);
+void PruneNulls(const Type& type, value::Document& object);
+
 // Restores canonical form (zero.h) after edits that did not keep it: struct order, sorted maps,
 // nothing that is omitted, everything that is always written.
 value::Value Normalize(const Type& type, const value::Value& value, value::Arena& arena);

@@ -104,6 +104,12 @@ TEST(ApplyDefaults, FillsCustomResources) {
   EXPECT_EQ(ToJson(object.root()), R"({"spec":{"size":3},"items":[{"size":3},{"size":0}]})");
 }
 
+TEST(PruneNulls, KeepsThoseThatDefaultingReplaces) {
+  Document object = *value::ParseJson(R"({"spec":null,"items":[{"size":null}],"other":null})");
+  PruneNulls(kRoot.type, object);
+  EXPECT_EQ(ToJson(object.root()), R"({"items":[{"size":null}],"other":null})");
+}
+
 TEST(Normalize, RestoresCanonicalForm) {
   const Type& pod = testing::kPod.type;
   Document object = *value::ParseJson(
