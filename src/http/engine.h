@@ -39,6 +39,9 @@ struct EngineOptions {
   size_t write_high_water = 64 * 1024;
 };
 
+// How long after its deadline an answer may still be on its way to a slow peer.
+constexpr Duration kAnswerGrace = std::chrono::seconds(5);
+
 // Bytes gathered for one write: small pieces are copied together, larger ones referred to.
 class OutputBatch {
  public:

@@ -187,7 +187,8 @@ void H1Engine::EndCallIfDone() {
     host_.OutputReady();
     return;
   }
-  answer_deadline_ = call_->exchange().deadline.value_or(kNever);
+  auto deadline = call_->exchange().deadline;
+  answer_deadline_ = deadline ? std::max(*deadline, host_.Now()) + kAnswerGrace : kNever;
   if (call_->close_after() || peer_ended_ || finished_) {
     call_.reset();
     Finish(false);

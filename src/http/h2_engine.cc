@@ -32,26 +32,6 @@ struct H2Engine::Callbacks {
         nghttp2_session_find_stream(session, hd->stream_id) == nullptr) {
       self.Terminate(NGHTTP2_PROTOCOL_ERROR);
     }
-    bool carries_work = false;
-    switch (hd->type) {
-      case NGHTTP2_HEADERS:
-      case NGHTTP2_WINDOW_UPDATE:
-      case NGHTTP2_RST_STREAM:  // counted where the stream ends
-        carries_work = true;
-        break;
-      case NGHTTP2_DATA:
-        carries_work = hd->length > 0 || (hd->flags & NGHTTP2_FLAG_END_STREAM) != 0;
-        break;
-      case NGHTTP2_PING:
-      case NGHTTP2_SETTINGS:
-        carries_work = (hd->flags & NGHTTP2_FLAG_ACK) != 0;
-        break;
-      default:
-        break;
-    }
-    if (!carries_work && !self.idle_frames_.Take(self.host_.Now())) {
-      self.Terminate(NGHTTP2_ENHANCE_YOUR_CALM);
-    }
     return 0;
   }
 
@@ -181,6 +161,36 @@ struct H2Engine::Callbacks {
   }
 };
 
+// Counts frames that carry no work. Done on the bytes, because nghttp2 drops unknown types and
+// frames of closed streams without a callback.
+bool H2Engine::FramesWithinBudget(std::string_view bytes) {
+  constexpr size_t kFrameHead = 9;
+  constexpr uint8_t kContinuation = NGHTTP2_CONTINUATION;
+  while (!bytes.empty()) {
+    if (skip_ > 0) {  // the preface, or a payload
+      size_t count = std::min(skip_, bytes.size());
+      skip_ -= count;
+      bytes.remove_prefix(count);
+      continue;
+    }
+    size_t count = std::min(kFrameHead - head_size_, bytes.size());
+    std::memcpy(head_ + head_size_, bytes.data(), count);
+    head_size_ += count;
+    bytes.remove_prefix(count);
+    if (head_size_ < kFrameHead) break;
+    head_size_ = 0;
+    skip_ = size_t{head_[0]} << 16 | size_t{head_[1]} << 8 | head_[2];
+    const uint8_t type = head_[3];
+    const uint8_t flags = head_[4];
+    bool works = type == NGHTTP2_HEADERS || type == NGHTTP2_WINDOW_UPDATE ||
+                 type == NGHTTP2_RST_STREAM || (type == kContinuation && skip_ > 0);
+    if (type == NGHTTP2_DATA) works = skip_ > 0 || (flags & NGHTTP2_FLAG_END_STREAM) != 0;
+    if (type == NGHTTP2_PING || type == NGHTTP2_SETTINGS) works = (flags & NGHTTP2_FLAG_ACK) != 0;
+    if (!works && !idle_frames_.Take(host_.Now())) return false;
+  }
+  return true;
+}
+
 bool H2Engine::Budget::Take(TimePoint now) {
   double seconds = std::chrono::duration<double>(now - last).count();
   tokens = std::min(burst, tokens + seconds * per_second);
@@ -225,6 +235,7 @@ void H2Engine::Start() {
 
 void H2Engine::Receive(std::string_view bytes) {
   if (over_) return;
+  if (!FramesWithinBudget(bytes)) return Terminate(NGHTTP2_ENHANCE_YOUR_CALM);
   bool was_in_headers = in_headers_;
   ssize_t consumed = nghttp2_session_mem_recv(
       session_, reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size());
@@ -363,7 +374,9 @@ TimePoint H2Engine::OnTime(TimePoint now) {
     if (stream->exchange().deadline && check(*stream->exchange().deadline)) {
       stream->Cancel();
       // The handler has done its part and the peer does not take it.
-      if (stream->handler_done()) stream->Abort();
+      if (check(*stream->exchange().deadline + kAnswerGrace) && stream->handler_done()) {
+        stream->Abort();
+      }
     }
     stream = following;
   }

@@ -51,6 +51,7 @@ class H2Engine final : public Engine {
     bool Take(TimePoint now);
   };
 
+  bool FramesWithinBudget(std::string_view bytes);
   void StartWaiting();
   Task<void> RunStream(Stream* stream);
   void StreamClosed(Stream* stream, uint32_t error_code);
@@ -77,6 +78,9 @@ class H2Engine final : public Engine {
   size_t open_ = 0;     // streams known to nghttp2
   size_t running_ = 0;  // handlers
 
+  size_t skip_ = 24;  // bytes until the next frame's head; first the preface
+  uint8_t head_[9];
+  size_t head_size_ = 0;
   Budget idle_frames_;
   Budget lost_streams_;
   TimePoint since_;         // the connection began, or became idle
