@@ -34,7 +34,7 @@ struct EngineOptions {
   Duration header_timeout = std::chrono::seconds(32);
   // How long an idle HTTP/1.1 connection is kept during shutdown for a request that may be on its
   // way to us, to be answered with Connection: close instead of a reset.
-  Duration idle_grace = std::chrono::milliseconds(500);
+  Duration idle_grace = std::chrono::seconds(1);
   // Bytes waiting to be sent above which Write suspends.
   size_t write_high_water = 64 * 1024;
 };
