@@ -56,8 +56,9 @@ std::string_view EventTypeName(WatchEvent::Type type) {
 ResourceHandler::ResourceHandler(ResourceSpec spec)
     : spec_(spec),
       status_type_(spec.catalog->Find("meta.k8s.io", "v1")->FindType("Status")),
-      partial_type_(spec.catalog->Find("meta.k8s.io", "v1")->FindType("PartialObjectMetadata")) {
-  KEELSON_CHECK(status_type_ != nullptr && partial_type_ != nullptr);
+      partial_type_(spec.catalog->Find("meta.k8s.io", "v1")->FindType("PartialObjectMetadata")),
+      delete_options_type_(spec.catalog->Find("meta.k8s.io", "v1")->FindType("DeleteOptions")) {
+  KEELSON_CHECK(status_type_ && partial_type_ && delete_options_type_);
   for (const auto& field : spec.info->selectable_fields) selectable_.push_back(field.label);
   list_opening_ =
       fmt::format(R"({{"kind":"{}","apiVersion":"{}","metadata":{{"resourceVersion":")",
@@ -72,11 +73,13 @@ selector::FieldLabels ResourceHandler::field_labels() const {
               plain ? selector::FieldLabels::kGenericRefusal : selector::FieldLabels::kUnsupported};
 }
 
-OutputOffer ResourceHandler::Offer(bool watch, bool streaming) const {
-  return {.protobuf = !spec_.custom, .watch = watch, .streaming = streaming};
+ApiResult<OutputMedia> ResourceHandler::Negotiate(const Request& request, bool watch,
+                                                  bool streaming) const {
+  return NegotiateOutput(OutputRequestOf(request),
+                         {.protobuf = !spec_.custom, .watch = watch, .streaming = streaming});
 }
 
-void ResourceHandler::Refuse(const Request& request, const Status& status) const {
+void ResourceHandler::Answer(const Request& request, int code, const Status& status) const {
   auto media = NegotiateOutput(OutputRequestOf(request), {.tables = false});
   const OutputMedia form = media.value_or(OutputMedia{});
   if (status.details && status.details->retry_after_seconds > 0) {
@@ -85,7 +88,7 @@ void ResourceHandler::Refuse(const Request& request, const Status& status) const
   }
   auto json = Slice::Own(status.ToJson());
   auto body = RenderObject(*status_type_, json, form);
-  SendBody(request, status.code, body ? form : OutputMedia{},
+  SendBody(request, code, body ? form : OutputMedia{},
            body ? *std::move(body) : std::vector<Slice>{json, Slice::Static("\n")});
 }
 
@@ -107,12 +110,11 @@ ApiResult<storage::ListOptions> ResourceHandler::StorageOptions(const Request& r
       .continue_token = options.continue_token,
       .send_initial_events = options.send_initial_events,
       .allow_bookmarks = options.allow_watch_bookmarks,
-      .deadline = request.deadline,
   };
 }
 
 Task<void> ResourceHandler::Get(Request request) const {
-  auto media = NegotiateOutput(OutputRequestOf(request), Offer(false, false));
+  auto media = Negotiate(request);
   if (!media) co_return Refuse(request, media.error());
   auto options = ReadGetOptions(request.query);
   if (!options) co_return Refuse(request, options.error());
@@ -139,7 +141,7 @@ Task<void> ResourceHandler::List(Request request) const {
   auto options = ReadListOptions(request.query);
   if (!options) co_return Refuse(request, options.error());
   if (options->watch) co_return co_await Watch(std::move(request), *std::move(options));
-  auto media = NegotiateOutput(OutputRequestOf(request), Offer(true, false));
+  auto media = Negotiate(request, /*watch=*/true);
   if (!media) co_return Refuse(request, media.error());
   if (media->shape == Shape::kPartialObjectMetadata) {
     co_return Refuse(request, {.code = 406,
@@ -183,7 +185,7 @@ void ResourceHandler::SendList(const Request& request, const OutputMedia& media,
 }
 
 Task<void> ResourceHandler::Watch(Request request, ListOptions options) const {
-  auto media = NegotiateOutput(OutputRequestOf(request), Offer(true, true));
+  auto media = Negotiate(request, /*watch=*/true, /*streaming=*/true);
   if (!media) co_return Refuse(request, media.error());
   auto stored = StorageOptions(request, options);
   if (!stored) co_return Refuse(request, stored.error());

@@ -66,6 +66,8 @@ class Strategy {
     return {};
   }
 
+  // Whether a delete answers with the object that is gone instead of a Status.
+  virtual bool ReturnsDeletedObject() const { return false; }
   // The grace a deletion gets, in seconds, given what was asked for; nothing when the kind is
   // deleted at once.
   virtual std::optional<int64_t> DeletionGrace(const value::Value& object,

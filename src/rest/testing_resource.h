@@ -41,6 +41,7 @@ class TestResource {
     handler_ = std::make_unique<ResourceHandler>(ResourceSpec{.catalog = &api::kCatalog,
                                                               .info = &info_,
                                                               .strategy = &strategy,
+                                                              .defaults = &defaults_,
                                                               .encoder = &encoder_,
                                                               .store = objects_.get(),
                                                               .clock = &clock_});
@@ -62,7 +63,8 @@ class TestResource {
   using Verb = Task<void> (ResourceHandler::*)(Request) const;
   // Starts the verb and lets things settle; `fake` holds the answer.
   void Serve(http::FakeExchange& fake, Verb verb, std::string ns, std::string name) {
-    adapter_ = std::make_unique<Adapter>(handler_.get(), verb, std::move(ns), std::move(name));
+    adapter_ =
+        std::make_unique<Adapter>(handler_.get(), verb, std::move(ns), std::move(name), &warnings_);
     fake.Run(*adapter_);
     Settle(fake);
   }
@@ -80,18 +82,31 @@ class TestResource {
   }
 
   FakeClock& clock() { return clock_; }
+  const std::vector<std::string>& warnings() const { return warnings_.texts; }
   storage::ObjectStore& objects() { return *objects_; }
 
  private:
+  class Collected final : public WarningSink {
+   public:
+    void Warn(std::string_view text) override { texts.emplace_back(text); }
+    std::vector<std::string> texts;
+  };
+
   class Adapter final : public http::Handler {
    public:
-    Adapter(const ResourceHandler* handler, Verb verb, std::string ns, std::string name)
-        : handler_(handler), verb_(verb), ns_(std::move(ns)), name_(std::move(name)) {}
+    Adapter(const ResourceHandler* handler, Verb verb, std::string ns, std::string name,
+            WarningSink* warnings)
+        : handler_(handler),
+          verb_(verb),
+          ns_(std::move(ns)),
+          name_(std::move(name)),
+          warnings_(warnings) {}
     Task<void> Serve(http::Exchange& exchange) override {
       http::Query query(exchange.request.raw_query);
       Request request{.exchange = exchange,
                       .response = *exchange.response,
                       .query = query,
+                      .warnings = *warnings_,
                       .ns = ns_,
                       .name = name_,
                       .stop = exchange.cancelled.get_token()};
@@ -103,6 +118,7 @@ class TestResource {
     Verb verb_;
     std::string ns_;
     std::string name_;
+    WarningSink* warnings_;
   };
 
   static Task<void> Keep(Task<ApiResult<storage::ObjectRef>> task, storage::ObjectRef* out) {
@@ -116,6 +132,8 @@ class TestResource {
   const schema::ResourceInfo& info_;
   ImageEncoder encoder_;
   storage::RecordCodec codec_;
+  schema::DefaultHooks defaults_;
+  Collected warnings_;
   std::unique_ptr<kv::Store> store_;
   std::unique_ptr<storage::CacheFeed> feed_;
   std::unique_ptr<storage::ObjectStore> objects_;
