@@ -195,6 +195,8 @@ class Parser {
         resource.short_names = SplitAtCommas(value);
       } else if (key == "categories" && !value.empty()) {
         resource.categories = SplitAtCommas(value);
+      } else if (word.text == "returnsDeleted") {
+        resource.returns_deleted = true;
       } else {
         return Bad(word, "unknown property");
       }
@@ -266,6 +268,8 @@ class Parser {
         sub.path = true;
       } else if (last.text.starts_with("body=") && IsTypeReference(last.text.substr(5))) {
         sub.body = last.text.substr(5);
+      } else if (last.text.starts_with("options=") && IsTypeReference(last.text.substr(8))) {
+        sub.options = last.text.substr(8);
       } else {
         break;
       }

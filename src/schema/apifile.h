@@ -110,6 +110,7 @@ struct ApiSubresource {
   std::string name;
   std::vector<std::string> verbs;
   std::string body;      // type of the body; empty for the resource's own
+  std::string options;   // type of the query; the answer is then plain text
   bool connect = false;  // answers any method by connecting elsewhere
   bool path = false;     // takes the rest of the path
 };
@@ -120,6 +121,7 @@ struct ApiResource {
   std::string kind;
   std::string singular;
   bool namespaced = false;
+  bool returns_deleted = false;  // delete answers with the object, not with a Status
   std::vector<std::string> short_names;
   std::vector<std::string> categories;
   std::vector<std::string> verbs;

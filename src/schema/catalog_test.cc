@@ -87,15 +87,15 @@ TEST(Catalog, HoldsTheWholeServedApi) {
       if (type->kind == TypeKind::kStruct) fields += DeclaredFields(*type);
     }
   }
-  EXPECT_EQ(api::kCatalog.group_versions().size(), 31u);
+  EXPECT_EQ(api::kCatalog.group_versions().size(), 32u);
   EXPECT_EQ(served, 22u);
-  EXPECT_EQ(structs, 671u);
-  EXPECT_EQ(fields, 2615u);  // without the messages of the 11 types that JSON shows as scalars
+  EXPECT_EQ(structs, 672u);
+  EXPECT_EQ(fields, 2628u);  // without the messages of the 11 types that JSON shows as scalars
   EXPECT_EQ(resources, 68u);
   EXPECT_EQ(subresources, 45u);
   EXPECT_EQ(columns, 313u);
   EXPECT_EQ(kinds, 354u);
-  EXPECT_EQ(fmt::format("{:016x}", Fnv(facts)), "c57bedc090ed9289");
+  EXPECT_EQ(fmt::format("{:016x}", Fnv(facts)), "5e639b661d8f9edb");
 }
 
 TEST(Catalog, EveryIndexFindsItsFields) {
@@ -304,7 +304,7 @@ class FactsCheck {
     Wire(type, field, fact);
     Default(field, fact);
     Enum(*field.type, fact["enum"]);
-    if (field.type->element) Enum(*field.type->element, fact["itemEnum"]);
+    if (field.type->kind == TypeKind::kList) Enum(*field.type->element, fact["itemEnum"]);
     static constexpr std::string_view kListTypes[] = {"", "atomic", "set", "map"};
     Same("listType", fact["listType"].AsString(), kListTypes[size_t(field.type->list_type)]);
     std::string keys, recorded_keys;
@@ -389,6 +389,7 @@ TEST(Catalog, EqualsTheRecordedTypeFacts) {
   if (!folder) GTEST_SKIP() << "KEELSON_FACTS is not set";
   FactsCheck check;
   for (const GroupVersionInfo& info : api::kCatalog.group_versions()) {
+    if (info.file == "version") continue;  // not recorded as a type
     const auto path = std::filesystem::path(folder) / fmt::format("types/{}.json", info.file);
     std::ifstream in(path);
     std::ostringstream text;

@@ -57,7 +57,8 @@ struct Subresource {
   GroupVersionKind body;  // kind of the body, in its own group-version (Scale, Eviction, ...)
   const Type* type = nullptr;
   VerbSet verbs = 0;
-  bool takes_path = false;  // the rest of the path belongs to it (proxy)
+  bool takes_path = false;        // the rest of the path belongs to it (proxy)
+  const Type* options = nullptr;  // type of the query, when the answer is plain text (log)
 };
 
 struct ResourceInfo {
@@ -78,7 +79,8 @@ struct ResourceInfo {
   std::span<const TableColumn> columns;
   std::span<const SelectableField> selectable_fields;
   std::string_view storage_version_hash;
-  GroupVersionKind hub;  // what is stored, when another version or group is (events.k8s.io)
+  bool returns_deleted = false;  // delete answers with the object, not with a Status
+  GroupVersionKind hub;          // what is stored, when another version or group is (events.k8s.io)
 };
 
 // A kind that may stand alone in a request or answer.

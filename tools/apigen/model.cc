@@ -536,8 +536,9 @@ class Builder {
         if (type == kNone || (model_.types[type].flags & Type::kHasTypeMeta) == 0)
           return Bad(source, resource.place, resource.kind + " is not a kind of this file");
         for (const auto& sub : resource.subresources)
-          if (!sub.body.empty() && model_.Find(source, sub.body) == kNone)
-            return Bad(source, sub.place, "no type " + sub.body);
+          for (const std::string* type : {&sub.body, &sub.options})
+            if (!type->empty() && model_.Find(source, *type) == kNone)
+              return Bad(source, sub.place, "no type " + *type);
         if (!resource.stored.empty() && model_.Find(source, resource.stored) == kNone)
           return Bad(source, resource.place, "no type " + resource.stored);
       }

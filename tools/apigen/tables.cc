@@ -202,8 +202,9 @@ class Tables {
       const TypeIndex body = sub.body.empty() ? kind : model_.Find(file, sub.body);
       schema::VerbSet verbs = VerbBits(sub.verbs);
       if (sub.connect) verbs |= schema::kVerbConnect;
-      subresources_.Add(fmt::format("{{{}, {}, {}, {}, {}}}", View(sub.name), Gvk(body),
-                                    TypeAt(body), verbs, sub.path));
+      subresources_.Add(fmt::format(
+          "{{{}, {}, {}, {}, {}, {}}}", View(sub.name), Gvk(body), TypeAt(body), verbs, sub.path,
+          sub.options.empty() ? "nullptr" : TypeAt(model_.Find(file, sub.options))));
     }
     const size_t first_column = columns_.size;
     for (const auto& column : resource.columns)
@@ -217,13 +218,14 @@ class Tables {
                                  : fmt::format("{{{}, {}}}", array.At(first), array.size - first);
     };
     return fmt::format(
-        "{{{}, {}, {}, {}, {}, {}, {}, Scope({}), {}, {}, {}, {}, {}, {}, {}, {}, {}, {}}}",
+        "{{{}, {}, {}, {}, {}, {}, {}, Scope({}), {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}}}",
         View(file.group), View(file.version), View(resource.kind), View(declared->list_kind),
         View(resource.plural), View(resource.singular), View(declared->description),
         resource.namespaced ? 1 : 0, VerbBits(resource.verbs), TypeAt(kind),
         declared->list_kind.empty() ? "nullptr" : TypeAt(model_.Find(file, declared->list_kind)),
         Span(resource.short_names), Span(resource.categories), span(subresources_, first_sub),
         span(columns_, first_column), span(selectors_, first_selector), View(resource.storage_hash),
+        resource.returns_deleted,
         resource.stored.empty() ? "{}" : Gvk(model_.Find(file, resource.stored)));
   }
 
