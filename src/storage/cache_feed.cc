@@ -190,7 +190,7 @@ Task<void> CacheFeed::Fill(std::shared_ptr<WatchCache> cache) {
     if (filled) co_return;
     // The state was compacted away while it was read, or the watch broke: once more.
     bool again = filled.error().code == 410 && !stop_.stop_requested();
-    cache->EndFill();
+    cache->GiveUpFill();
     if (!again) {
       cache->Refuse(filled.error());
       co_return;
@@ -203,8 +203,6 @@ Task<ApiResult<void>> CacheFeed::TryFill(std::shared_ptr<WatchCache> cache) {
   const auto* watch = watch_.get();
   kv::RangeRequest request{.range = kv::KeyRange::Prefix(cache->key_prefix()),
                            .limit = options_.fill_page};
-  std::vector<ObjectRef> objects;
-  size_t bytes = 0;
   for (;;) {
     auto page =
         co_await store_->Range(request, {.stop = stop_.get_token(), .deadline = std::nullopt});
@@ -220,10 +218,9 @@ Task<ApiResult<void>> CacheFeed::TryFill(std::shared_ptr<WatchCache> cache) {
                     {{"key", item.key.view()}, {"err", object.error().message}});
         continue;
       }
-      bytes += (*object)->footprint();
-      objects.push_back(*std::move(object));
+      cache->Load(*std::move(object));
     }
-    if (budget_.used() + bytes > budget_.limit() && !MakeRoom(*cache)) {
+    if (budget_.exceeded() && !MakeRoom(*cache)) {
       co_return std::unexpected(TooManyRequestsStatus(
           fmt::format("the watch cache of {} does not fit into the memory budget of {} bytes",
                       resource.ToString(), budget_.limit()),
@@ -234,7 +231,7 @@ Task<ApiResult<void>> CacheFeed::TryFill(std::shared_ptr<WatchCache> cache) {
     co_await Yield(executor_);
   }
   if (watch == nullptr || watch != watch_.get()) co_return std::unexpected(ExpiredStatus(""));
-  cache->FinishFill(std::move(objects), request.revision);
+  cache->FinishFill(request.revision);
   co_return ApiResult<void>();
 }
 

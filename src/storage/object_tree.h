@@ -103,8 +103,9 @@ class TreeEditor {
   const CachedObject* Put(const CachedObject* object);
   // Takes out the object with this key; nullptr when there is none.
   const CachedObject* Erase(std::string_view key);
-  // Fills an empty tree with objects that come in order.
-  void Load(std::vector<const CachedObject*> ascending);
+  // Fills an empty tree with objects that come in order; FinishLoad makes it a tree.
+  void Load(const CachedObject* next);
+  void FinishLoad();
 
   // The root to publish; from now on its nodes are copied before they are changed.
   const TreeNode* Publish() {
@@ -122,6 +123,7 @@ class TreeEditor {
  private:
   struct Split;
 
+  void FinishLeaf();
   template <typename Node>
   Node* Editable(Node* node);
   void Drop(TreeNode* node);
@@ -138,6 +140,10 @@ class TreeEditor {
   uint32_t generation_ = 1;
   const CachedObject* object_ = nullptr;    // being put
   const CachedObject* previous_ = nullptr;  // found in its place
+  // While loading: finished leaves, each with the bound before it, and the one being filled.
+  std::vector<std::pair<TreeNode*, char*>> loaded_;
+  struct TreeLeaf* loading_ = nullptr;
+  std::string last_loaded_;
 };
 
 }  // namespace keelson::storage

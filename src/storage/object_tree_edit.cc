@@ -84,7 +84,14 @@ struct TreeEditor::Split {
   char* least = nullptr;
 };
 
-TreeEditor::~TreeEditor() { FreeNodes(root_); }
+TreeEditor::~TreeEditor() {
+  FreeNodes(root_);
+  FreeNodes(loading_);
+  for (auto [leaf, bound] : loaded_) {
+    FreeNodes(leaf);
+    ::operator delete(bound);
+  }
+}
 
 template <typename Node>
 Node* TreeEditor::Editable(Node* node) {
@@ -290,37 +297,40 @@ void TreeEditor::MergeChild(TreeBranch* branch, uint32_t index) {
   --branch->count;
 }
 
-void TreeEditor::Load(std::vector<const CachedObject*> ascending) {
+void TreeEditor::Load(const CachedObject* next) {
+  if (loading_ == nullptr) loading_ = NewLeaf(generation_);
+  loading_->object[loading_->count++] = next;
+  if (loading_->count == kLoadFill) FinishLeaf();
+}
+
+// Leaves are finished while their objects are still at hand in the processor's caches.
+void TreeEditor::FinishLeaf() {
+  Reindex(loading_, order_);
+  char* bound = nullptr;
+  if (!loaded_.empty()) bound = NewSeparator(last_loaded_, order_.KeyOf(*loading_->object[0]));
+  last_loaded_ = order_.KeyOf(*loading_->object[loading_->count - 1]);
+  loaded_.emplace_back(std::exchange(loading_, nullptr), bound);
+}
+
+void TreeEditor::FinishLoad() {
   KEELSON_CHECK(root_ == nullptr);
-  constexpr size_t kFill = kNodeWidth - 4;  // room for a few before the first split
-  std::vector<TreeNode*> level;
-  std::vector<char*> bounds;  // bounds[i] stands before level[i]; the first is unused
-  for (size_t i = 0; i < ascending.size(); i += kFill) {
-    auto* leaf = NewLeaf(generation_);
-    leaf->count = static_cast<uint16_t>(std::min(kFill, ascending.size() - i));
-    Append(leaf->object, 0, ascending.data() + i, leaf->count);
-    Reindex(leaf, order_);
-    bounds.push_back(
-        i == 0 ? nullptr
-               : NewSeparator(order_.KeyOf(*ascending[i - 1]), order_.KeyOf(*ascending[i])));
-    level.push_back(leaf);
-  }
+  if (loading_ != nullptr) FinishLeaf();
+  auto level = std::exchange(loaded_, {});
   while (level.size() > 1) {
-    std::vector<TreeNode*> above;
-    std::vector<char*> above_bounds;
-    for (size_t i = 0; i < level.size(); i += kFill) {
+    std::vector<std::pair<TreeNode*, char*>> above;
+    for (size_t i = 0; i < level.size(); i += kLoadFill) {
       auto* branch = NewBranch(generation_);
-      branch->count = static_cast<uint16_t>(std::min(kFill, level.size() - i));
-      Append(branch->child, 0, level.data() + i, branch->count);
-      Append(branch->least, 0, bounds.data() + i, branch->count);
-      for (uint32_t c = 0; c < branch->count; ++c) branch->size[c] = CountUnder(branch->child[c]);
-      above.push_back(branch);
-      above_bounds.push_back(bounds[i]);
+      branch->count = static_cast<uint16_t>(std::min<size_t>(kLoadFill, level.size() - i));
+      for (uint32_t c = 0; c < branch->count; ++c) {
+        branch->child[c] = level[i + c].first;
+        branch->least[c] = level[i + c].second;
+        branch->size[c] = CountUnder(branch->child[c]);
+      }
+      above.emplace_back(branch, level[i].second);
     }
     level = std::move(above);
-    bounds = std::move(above_bounds);
   }
-  if (!level.empty()) root_ = level.front();
+  if (!level.empty()) root_ = level.front().first;
 }
 
 }  // namespace keelson::storage

@@ -12,6 +12,7 @@
 namespace keelson::storage {
 
 inline constexpr uint32_t kNodeWidth = 64;
+inline constexpr uint32_t kLoadFill = 60;  // room for a few before the first split
 inline constexpr uint32_t kMergeBelow = 16;
 inline constexpr uint32_t kMergeUpTo = 48;
 

@@ -59,7 +59,8 @@ TEST(ObjectTree, LoadsInBulkWhatInsertionWouldGive) {
     }
     SnapshotCell cell;
     ObjectIndex index(&cell, {});
-    index.Load(objects);
+    for (const auto& object : objects) index.Load(object);
+    index.FinishLoad();
     index.Publish(2);
     auto snapshot = cell.Load();
     EXPECT_EQ(snapshot->objects().size(), count);

@@ -66,10 +66,11 @@ ObjectIndex::ObjectIndex(SnapshotCell* cell, std::span<const int> indexed_fields
 }
 
 ObjectIndex::~ObjectIndex() {
-  Publish(current_ == nullptr ? 0 : current_->revision());
+  for (const auto* object : loaded_) ObjectRef::Adopt(object);  // of a load that was given up
+  cell_->Store(nullptr);
+  Advance(0);
   current_->last_ = true;
   for (auto& tree : trees_) tree->Release();
-  cell_->Store(nullptr);
   current_->Release();
 }
 
@@ -97,38 +98,47 @@ ObjectRef ObjectIndex::Erase(std::string_view key) {
   return ObjectRef::Share(erased);
 }
 
-void ObjectIndex::Load(std::vector<ObjectRef> ascending) {
-  std::vector<const CachedObject*> objects;
-  objects.reserve(ascending.size());
-  for (auto& object : ascending) objects.push_back(object.Detach());
-  for (size_t i = 1; i < trees_.size(); ++i) {
-    std::vector<std::pair<std::string, const CachedObject*>> keyed;
-    keyed.reserve(objects.size());
-    for (const auto* object : objects)
-      keyed.emplace_back(trees_[i]->order().KeyOf(*object), object);
-    std::ranges::sort(keyed);
-    std::vector<const CachedObject*> sorted;
-    sorted.reserve(keyed.size());
-    for (const auto& [key, object] : keyed) sorted.push_back(object);
-    trees_[i]->Load(std::move(sorted));
+void ObjectIndex::Load(ObjectRef next) {
+  const CachedObject* object = next.Detach();
+  trees_.front()->Load(object);
+  loaded_.push_back(object);
+  loaded_by_field_.resize(orders_->size());
+  for (size_t i = 0; i < orders_->size(); ++i) {
+    auto value = object->field(static_cast<size_t>((*orders_)[i].field));
+    loaded_by_field_[i][value.substr(0, value.find('\0'))].push_back(object);
   }
-  trees_.front()->Load(std::move(objects));
+}
+
+void ObjectIndex::FinishLoad() {
+  for (size_t i = 0; i < loaded_by_field_.size(); ++i) {
+    for (const auto& [value, objects] : loaded_by_field_[i]) {
+      for (const auto* object : objects) trees_[i + 1]->Load(object);
+    }
+  }
+  for (auto& tree : trees_) tree->FinishLoad();
+  loaded_ = {};
+  loaded_by_field_ = {};
 }
 
 void ObjectIndex::Publish(Revision revision) {
+  Advance(revision);
+  current_->references_.fetch_add(1, std::memory_order_relaxed);
+  cell_->Store(current_);
+}
+
+// Puts a new snapshot at the end of the chain, not yet for readers to see.
+void ObjectIndex::Advance(Revision revision) {
   auto* snapshot = new Snapshot;
   snapshot->revision_ = revision;
+  snapshot->roots_.reserve(trees_.size());
   for (auto& tree : trees_) snapshot->roots_.push_back(tree->Publish());
-  snapshot->orders_owner_ = orders_;
-  snapshot->orders_ = *orders_;
-  snapshot->references_.store(current_ == nullptr ? 2 : 3, std::memory_order_relaxed);
-  if (current_ != nullptr) {
-    current_->garbage_ = std::exchange(garbage_, {});
-    current_->next_ = snapshot;
-  }
+  snapshot->orders_ = orders_;
   Snapshot* old = std::exchange(current_, snapshot);
-  cell_->Store(snapshot);
-  if (old != nullptr) old->Release();
+  if (old == nullptr) return;
+  snapshot->references_.store(2, std::memory_order_relaxed);
+  old->garbage_ = std::exchange(garbage_, {});
+  old->next_ = snapshot;
+  old->Release();
 }
 
 }  // namespace keelson::storage

@@ -9,6 +9,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <span>
 #include <string_view>
@@ -28,7 +29,7 @@ class Snapshot {
   // All objects, by key.
   TreeView objects() const { return {roots_[0], TreeOrder{}}; }
   // Index over the `i`th indexed field.
-  TreeView index(size_t i) const { return {roots_[i + 1], orders_[i]}; }
+  TreeView index(size_t i) const { return {roots_[i + 1], (*orders_)[i]}; }
 
  private:
   friend class SnapshotRef;
@@ -42,8 +43,7 @@ class Snapshot {
   std::atomic<uint64_t> references_{1};
   Revision revision_ = 0;
   std::vector<const TreeNode*> roots_;  // objects, then indexes
-  std::span<const TreeOrder> orders_;
-  std::shared_ptr<const std::vector<TreeOrder>> orders_owner_;
+  std::shared_ptr<const std::vector<TreeOrder>> orders_;
   Snapshot* next_ = nullptr;  // holds a reference
   Garbage garbage_;           // what `next_` does without
   bool last_ = false;         // there will be no next: the trees themselves are garbage
@@ -110,8 +110,9 @@ class ObjectIndex {
   // The object replaced, if any. It stays alive at least as long as the returned reference.
   ObjectRef Put(ObjectRef object);
   ObjectRef Erase(std::string_view key);
-  // Fills an index that is empty; objects come in key order.
-  void Load(std::vector<ObjectRef> ascending);
+  // Fills an index that is empty; objects come in key order. Publish after FinishLoad.
+  void Load(ObjectRef next);
+  void FinishLoad();
 
   // Makes all changes since the last time visible to readers, at once.
   void Publish(Revision revision);
@@ -119,10 +120,15 @@ class ObjectIndex {
   TreeView objects() const { return trees_.front()->view(); }
 
  private:
+  void Advance(Revision revision);
+
   Garbage garbage_;
   std::shared_ptr<const std::vector<TreeOrder>> orders_;
   std::vector<std::unique_ptr<TreeEditor>> trees_;  // by key, then indexes
   Snapshot* current_ = nullptr;                     // holds a reference
+  // While loading: all objects, and per index those of each field value, in key order.
+  std::vector<const CachedObject*> loaded_;
+  std::vector<std::map<std::string_view, std::vector<const CachedObject*>>> loaded_by_field_;
   SnapshotCell* const cell_;
 };
 

@@ -78,17 +78,20 @@ void WatchCache::WakeWaiters(const std::optional<Status>& result) {
 void WatchCache::BeginFill() {
   filling_ = true;
   aside_.clear();
+  index_ = std::make_unique<ObjectIndex>(&cell_, resource_->indexed_fields);
 }
 
-void WatchCache::FinishFill(std::vector<ObjectRef> ascending, Revision revision) {
-  size_t bytes = 0;
-  for (const auto& object : ascending) bytes += object->footprint();
-  objects_.store(ascending.size(), std::memory_order_relaxed);
-  object_bytes_.store(bytes, std::memory_order_relaxed);
-  accounted_.store(bytes, std::memory_order_relaxed);
+void WatchCache::Load(ObjectRef next) {
+  const size_t bytes = next->footprint();
+  objects_.fetch_add(1, std::memory_order_relaxed);
+  object_bytes_.fetch_add(bytes, std::memory_order_relaxed);
+  accounted_.fetch_add(bytes, std::memory_order_relaxed);
   budget_->Take(bytes);
-  index_ = std::make_unique<ObjectIndex>(&cell_, resource_->indexed_fields);
-  index_->Load(std::move(ascending));
+  index_->Load(std::move(next));
+}
+
+void WatchCache::FinishFill(Revision revision) {
+  index_->FinishLoad();
   loaded_at_ = revision;
   hub_->log().Reset(revision);
   index_->Publish(revision);
@@ -99,9 +102,17 @@ void WatchCache::FinishFill(std::vector<ObjectRef> ascending, Revision revision)
   WakeWaiters(std::nullopt);
 }
 
-void WatchCache::EndFill() {
+void WatchCache::GiveUpFill() {
   filling_ = false;
   aside_ = {};
+  Forget();
+}
+
+void WatchCache::Forget() {
+  index_.reset();
+  budget_->Give(accounted_.exchange(0, std::memory_order_relaxed));
+  objects_.store(0, std::memory_order_relaxed);
+  object_bytes_.store(0, std::memory_order_relaxed);
 }
 
 void WatchCache::Drop() {
@@ -109,12 +120,9 @@ void WatchCache::Drop() {
     std::lock_guard lock(waiters_mutex_);
     ready_.store(false, std::memory_order_release);
   }
-  index_.reset();
+  Forget();
   hub_->EndAll();
   hub_->log().Reset(std::numeric_limits<Revision>::max());  // nothing can be resumed from
-  budget_->Give(accounted_.exchange(0, std::memory_order_relaxed));
-  objects_.store(0, std::memory_order_relaxed);
-  object_bytes_.store(0, std::memory_order_relaxed);
 }
 
 void WatchCache::Apply(std::span<const kv::Event> events) {

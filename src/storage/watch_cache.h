@@ -71,8 +71,9 @@ class WatchCache {
 
   // The rest on the feed's executor. Between BeginFill and the end of it changes are kept aside.
   void BeginFill();
-  void FinishFill(std::vector<ObjectRef> ascending, Revision revision);
-  void EndFill();  // without success
+  void Load(ObjectRef next);  // in key order
+  void FinishFill(Revision revision);
+  void GiveUpFill();
   bool filling() const { return filling_; }
   void Apply(std::span<const kv::Event> events);
   // Forgets everything and ends all watchers.
@@ -81,6 +82,7 @@ class WatchCache {
  private:
   void WakeWaiters(const std::optional<Status>& result);
   void ApplyNow(std::span<const kv::Event> events);
+  void Forget();
 
   const std::shared_ptr<const ResourceOptions> resource_;
   const std::string key_prefix_;
