@@ -1,0 +1,111 @@
+#pragma once
+
+// An HTTP client: HTTP/1.1 and HTTP/2, TLS, pooled connections, streamed bodies, upgrade tunnels.
+//
+//   http::ClientRequest request{.method = "GET", .url = "https://10.0.0.1:6443/readyz"};
+//   CO_TRY(auto response, co_await client->Send(std::move(request)));
+//   CO_TRY(auto text, co_await response.body().ReadAll(1 << 20));
+//
+// A client is a configuration (trust, certificate, credentials, limits) with a pool of connections
+// per io thread. Send must be called on a thread of the IoPool; everything about the request, its
+// response included, then stays on that thread.
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/bytes.h"
+#include "base/clock.h"
+#include "base/result.h"
+#include "base/task.h"
+#include "http/exchange.h"
+#include "net/io_thread.h"
+#include "net/tls_context.h"
+
+namespace keelson::http {
+
+class ClientCall;
+
+struct ClientOptions {
+  net::TlsClientOptions tls;  // trusted roots, client certificate, verification
+  std::string server_name;    // for SNI and the certificate, instead of the URL's host
+  // Where to connect instead of the URL's host: "host:port" or "unix:<path>".
+  std::string endpoint;
+  // Called for every request, to add credentials that may change (a bearer token).
+  std::function<Result<void>(Headers&)> authorize;
+  bool http2 = true;  // offered by ALPN; in clear it is HTTP/1.1 always
+
+  Duration connect_timeout = std::chrono::seconds(30);  // look-up, TCP and TLS together
+  Duration response_header_timeout = Duration::zero();  // from the request's end; zero: none
+  Duration idle_timeout = std::chrono::seconds(90);
+  size_t max_idle_per_host = 25;  // per io thread
+  size_t max_per_host = 1000;     // per io thread; further requests wait
+  size_t max_header_bytes = 1 << 20;
+  Duration ping_after = std::chrono::seconds(30);  // HTTP/2, of a silent connection
+  Duration ping_timeout = std::chrono::seconds(15);
+};
+
+struct ClientRequest {
+  std::string method = "GET";
+  std::string url;
+  Headers headers;
+  std::vector<Slice> body;
+  // A streamed body, read to its end before the answer is waited for; must outlive Send.
+  BodyReader* body_stream = nullptr;
+  std::optional<Duration> timeout;  // of everything, reading the body included
+  std::stop_token stop;
+  // Asks to switch protocols: an Upgrade header of this value. HTTP/1.1 is used.
+  std::string upgrade;
+};
+
+class ClientResponse {
+ public:
+  explicit ClientResponse(std::shared_ptr<ClientCall> call) : call_(std::move(call)) {}
+  ClientResponse(ClientResponse&&) noexcept = default;
+  ClientResponse& operator=(ClientResponse&& other) noexcept;
+  // What has not been read is abandoned: the stream is reset, or the connection closed.
+  ~ClientResponse();
+
+  int status() const;
+  Protocol protocol() const;
+  const Headers& headers() const;
+  BodyReader& body();
+
+  // After status 101: the connection as plain bytes. It outlives the response.
+  std::unique_ptr<ByteStream> TakeStream();
+
+ private:
+  std::shared_ptr<ClientCall> call_;
+};
+
+class Client {
+ public:
+  // kInvalid when certificates, keys or the endpoint do not parse.
+  static Result<std::unique_ptr<Client>> Create(ClientOptions options, net::IoPool& pool);
+  // Cancels what is under way and closes all connections. Not on an io thread; the pool must still
+  // be running.
+  ~Client();
+
+  // The head of the answer, whatever its status. Failures carry Go's wording:
+  // Get "https://...": context deadline exceeded. A request is repeated on a new connection only
+  // where that is safe: the peer refused it unprocessed, or a reused connection broke before any
+  // byte of the answer and the method is idempotent.
+  Task<Result<ClientResponse>> Send(ClientRequest request);
+
+  // Open connections, over all threads; for tests and metrics.
+  size_t connections() const;
+
+ private:
+  class Shard;
+  friend class ClientConnection;
+  struct State;
+  explicit Client(std::unique_ptr<State> state);
+
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace keelson::http
