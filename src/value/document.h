@@ -73,6 +73,7 @@ class Ref {
   void InsertItem(size_t position, Value value);
   void RemoveItem(size_t index);
 
+  Kind kind() const { return slot_->kind(); }
   size_t size() const { return slot_->size(); }
   Builder& builder() const { return *builder_; }
 
