@@ -24,7 +24,10 @@ using value::Value;
 class Decoder {
  public:
   Decoder(JsonReader& reader, DecodeContext& context)
-      : reader_(reader), arena_(reader.arena()), context_(context) {}
+      : reader_(reader), arena_(reader.arena()), context_(context) {
+    entries_.reserve(64);
+    items_.reserve(32);
+  }
 
   // The value at the cursor. `base` is what an earlier field of the same name left, which upstream
   // decodes on top of. Null means nothing was set.

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "schema/decode_context.h"
 #include "schema/decode_json.h"
 #include "schema/protobuf.h"
 #include "schema/struct_entries.h"
@@ -158,7 +159,10 @@ std::string GoFieldName(const Field& field) {
 
 class Decoder {
  public:
-  explicit Decoder(Arena& arena) : arena_(arena) {}
+  explicit Decoder(Arena& arena) : arena_(arena) {
+    entries_.reserve(64);
+    items_.reserve(32);
+  }
 
   const std::string& error() const { return error_; }
 
@@ -169,32 +173,35 @@ class Decoder {
       return {};
     }
     size_t first = entries_.size();
-    if (base) Preload(type, *base);
-    Fields(type, type, 0, bytes, first);
+    SeenFields present;
+    if (base) Preload(type, *base, present);
+    Fields(type, type, 0, bytes, first, present);
     --depth_;
     if (!error_.empty()) return {};
     return FinishStruct(type, entries_, first, arena_);
   }
 
  private:
-  void Preload(const Type& type, const Value& base) {
+  void Preload(const Type& type, const Value& base, SeenFields& present) {
     for (const Member& member : base.members()) {
       const Field* field = type.Find(*member.name);
       if (!field) continue;
-      entries_.push_back({member, static_cast<uint32_t>(field - type.fields_data)});
+      auto index = static_cast<uint32_t>(field - type.fields_data);
+      present.Add(index);
+      entries_.push_back({member, index});
     }
   }
 
-  Entry* FindEntry(size_t first, uint32_t index) {
-    for (size_t i = entries_.size(); i > first; --i) {
-      if (entries_[i - 1].index == index) return &entries_[i - 1];
-    }
-    return nullptr;
+  // An entry known to be there.
+  Entry& FindEntry(size_t first, uint32_t index) {
+    size_t at = first;
+    while (entries_[at].index != index) ++at;
+    return entries_[at];
   }
 
   // Reads the fields of `wire_of` into the entries of `outer`, where they start at `offset`.
   void Fields(const Type& outer, const Type& wire_of, uint32_t offset, std::string_view bytes,
-              size_t first) {
+              size_t first, SeenFields& present) {
     Input in(bytes, error_);
     while (in.More()) {
       auto tag = in.ReadTag(wire_of.name());
@@ -209,15 +216,20 @@ class Decoder {
           WrongWire(in, tag.wire, wire->embedded->name());
           return;
         }
-        Fields(outer, *wire->embedded, offset + wire->field, in.Bytes(), first);
+        Fields(outer, *wire->embedded, offset + wire->field, in.Bytes(), first, present);
         continue;
       }
       const Field& field = wire_of.fields_data[wire->field];
       uint32_t index = offset + wire->field;
-      if (wire->repeated) {
-        Repeated(in, field, tag, index, first);
+      bool again = present.Add(index);
+      Value before = again ? FindEntry(first, index).member.value : Value();
+      Value value = wire->repeated
+                        ? Repeated(in, field, tag, before)
+                        : One(in, *field.type, tag.wire, field, again ? &before : nullptr);
+      if (again) {
+        FindEntry(first, index).member = Member(field.name, value);
       } else {
-        Single(in, field, tag, index, first);
+        entries_.push_back({Member(field.name, value), index});
       }
     }
   }
@@ -226,30 +238,10 @@ class Decoder {
     in.Fail(fmt::format("proto: wrong wireType = {} for field {}", wire, name));
   }
 
-  void Single(Input& in, const Field& field, Input::Tag tag, uint32_t index, size_t first) {
-    Entry* entry = FindEntry(first, index);
-    Value before = entry ? entry->member.value : Value();
-    Value value = One(in, *field.type, tag.wire, field, entry ? &before : nullptr);
-    // A pointer that was sent is set, even to a zero time; null alone would read as absent.
-    if (entry) {
-      FindEntry(first, index)->member = Member(field.name, value);
-    } else {
-      entries_.push_back({Member(field.name, value), index});
-    }
-  }
-
-  void Repeated(Input& in, const Field& field, Input::Tag tag, uint32_t index, size_t first) {
+  Value Repeated(Input& in, const Field& field, Input::Tag tag, const Value& before) {
     const Type& type = *field.type;
-    Entry* entry = FindEntry(first, index);
-    Value before = entry ? entry->member.value : Value();
-    Value value = type.kind == TypeKind::kMap ? Map(in, field, tag, before)
-                                              : List(in, *type.element, field, tag, before);
-    if (!error_.empty()) return;
-    if (entry) {
-      FindEntry(first, index)->member = Member(field.name, value);
-    } else {
-      entries_.push_back({Member(field.name, value), index});
-    }
+    return type.kind == TypeKind::kMap ? Map(in, field, tag, before)
+                                       : List(in, *type.element, field, tag, before);
   }
 
   Value List(Input& in, const Type& element, const Field& field, Input::Tag tag,
@@ -361,7 +353,7 @@ class Decoder {
       }
       case TypeKind::kString: {
         std::string_view text = in.Bytes();
-        return Value::String(text, IsPlain(text));
+        return Value::String(text, value::IsPlainJson(text));
       }
       case TypeKind::kBytes:
         return Value::String(arena_.CopyString(EncodeBase64(in.Bytes())), true);
@@ -370,14 +362,6 @@ class Decoder {
       default:
         return Special(type, in.Bytes(), field);
     }
-  }
-
-  static bool IsPlain(std::string_view text) {
-    return std::all_of(text.begin(), text.end(), [](char c) {
-      auto byte = static_cast<unsigned char>(c);
-      return byte >= 0x20 && byte < 0x80 && c != '"' && c != '\\' && c != '<' && c != '>' &&
-             c != '&';
-    });
   }
 
   // The messages behind scalars and either-or types.
@@ -415,7 +399,7 @@ class Decoder {
         return Quantity(first);
       case TypeKind::kIntOrString:
         if (numbers[1] == 0) return Value::Int(static_cast<int32_t>(numbers[2]));
-        return Value::String(third, IsPlain(third));
+        return Value::String(third, value::IsPlainJson(third));
       case TypeKind::kTime:
       case TypeKind::kMicroTime:
         if (bytes.empty()) return {};
@@ -442,7 +426,7 @@ class Decoder {
     if (number == schema_number) {
       schema = Message(*type.element, bytes, nullptr);
     } else if (number == 2 && type.kind == TypeKind::kSchemaOrStrings) {
-      items_.push_back(Value::String(bytes, IsPlain(bytes)));
+      items_.push_back(Value::String(bytes, value::IsPlainJson(bytes)));
     } else if (number == 2) {
       Value item = Message(*type.element, bytes, nullptr);
       items_.push_back(item);

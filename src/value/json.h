@@ -38,6 +38,10 @@ std::string ToJson(const Value& value);
 // A slice of its own block.
 Slice ToJsonSlice(const Value& value);
 
+// True when no byte of `text` needs care in JSON (see Value::String). Text past ASCII counts as in
+// need of it.
+bool IsPlainJson(std::string_view text);
+
 // A double as Go's JSON writes it: 1, 0.5, 1e+21, 1e-7.
 void AppendJsonDouble(std::string& out, double number);
 

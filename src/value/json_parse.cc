@@ -31,7 +31,9 @@ struct Place {
 class Parser {
  public:
   Parser(JsonReader& reader, const JsonOptions& options, std::string& error)
-      : reader_(reader), options_(options), error_(error) {}
+      : reader_(reader), options_(options), error_(error) {
+    members_.reserve(64);
+  }
 
   Value Parse(const Place* place) {
     switch (reader_.Peek()) {

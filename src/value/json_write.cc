@@ -12,6 +12,31 @@ namespace {
 
 constexpr char kHex[] = "0123456789abcdef";
 
+// Where the bytes that need no care end.
+const char* PlainRun(const char* at, const char* end) {
+  for (; end - at >= 16; at += 16) {
+    __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(at));
+    __m128i quote = _mm_cmpeq_epi8(bytes, _mm_set1_epi8('"'));
+    __m128i slash = _mm_cmpeq_epi8(bytes, _mm_set1_epi8('\\'));
+    __m128i control = _mm_cmplt_epi8(bytes, _mm_set1_epi8(0x20));
+    __m128i angle = _mm_cmpeq_epi8(_mm_or_si128(bytes, _mm_set1_epi8(0x02)), _mm_set1_epi8('>'));
+    __m128i amp = _mm_cmpeq_epi8(bytes, _mm_set1_epi8('&'));
+    __m128i any =
+        _mm_or_si128(_mm_or_si128(quote, slash), _mm_or_si128(control, _mm_or_si128(angle, amp)));
+    auto mask = static_cast<uint32_t>(_mm_movemask_epi8(any));
+    if (mask != 0) return at + std::countr_zero(mask);
+  }
+  while (at < end) {
+    auto byte = static_cast<unsigned char>(*at);
+    if (byte < 0x20 || byte >= 0x80 || *at == '"' || *at == '\\' || *at == '<' || *at == '>' ||
+        *at == '&') {
+      break;
+    }
+    ++at;
+  }
+  return at;
+}
+
 // Writes into a string's own storage; the string is given its true size at the end.
 class Writer {
  public:
@@ -125,31 +150,6 @@ class Writer {
     Char('"');
   }
 
-  // Where the bytes that need no care end.
-  static const char* PlainRun(const char* at, const char* end) {
-    for (; end - at >= 16; at += 16) {
-      __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(at));
-      __m128i quote = _mm_cmpeq_epi8(bytes, _mm_set1_epi8('"'));
-      __m128i slash = _mm_cmpeq_epi8(bytes, _mm_set1_epi8('\\'));
-      __m128i control = _mm_cmplt_epi8(bytes, _mm_set1_epi8(0x20));
-      __m128i angle = _mm_cmpeq_epi8(_mm_or_si128(bytes, _mm_set1_epi8(0x02)), _mm_set1_epi8('>'));
-      __m128i amp = _mm_cmpeq_epi8(bytes, _mm_set1_epi8('&'));
-      __m128i any =
-          _mm_or_si128(_mm_or_si128(quote, slash), _mm_or_si128(control, _mm_or_si128(angle, amp)));
-      auto mask = static_cast<uint32_t>(_mm_movemask_epi8(any));
-      if (mask != 0) return at + std::countr_zero(mask);
-    }
-    while (at < end) {
-      auto byte = static_cast<unsigned char>(*at);
-      if (byte < 0x20 || byte >= 0x80 || *at == '"' || *at == '\\' || *at == '<' || *at == '>' ||
-          *at == '&') {
-        break;
-      }
-      ++at;
-    }
-    return at;
-  }
-
   // Writes the character at `at` and returns where the next one is.
   const char* Escape(const char* at, const char* end) {
     auto byte = static_cast<unsigned char>(*at);
@@ -213,6 +213,10 @@ class Writer {
 };
 
 }  // namespace
+
+bool IsPlainJson(std::string_view text) {
+  return PlainRun(text.data(), text.data() + text.size()) == text.data() + text.size();
+}
 
 void AppendJson(std::string& out, const Value& value) { Writer(out).Write(value); }
 

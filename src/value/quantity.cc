@@ -211,6 +211,28 @@ std::string JoinDecimal(bool negative, std::string digits, int64_t exponent, For
   return out;
 }
 
+// The canonical spelling without a detour over Decimal; nothing when it takes one.
+std::optional<std::string> SpellSmall(int64_t number, int64_t scale, Format format) {
+  if (number == 0) return "0";
+  if (format == Format::kBinarySI && scale == 0 && (number >= 1024 || number <= -1024)) {
+    int32_t power = 0;
+    for (; number % 1024 == 0; number /= 1024) power += 10;
+    return std::to_string(number).append(SuffixFor(2, power));
+  }
+  if (format == Format::kBinarySI && scale != 0) return std::nullopt;
+  for (; number % 10 == 0; number /= 10) ++scale;
+  for (; scale % 3 != 0; --scale) {
+    if (!MultiplyFits(number, 10, number)) return std::nullopt;
+  }
+  std::string text = std::to_string(number);
+  if (format == Format::kDecimalExponent) {
+    if (scale != 0) text += 'e' + std::to_string(scale);
+  } else {
+    text += SuffixFor(10, static_cast<int32_t>(scale));
+  }
+  return text;
+}
+
 }  // namespace
 
 Result<Quantity> Quantity::Parse(std::string_view text) {
@@ -235,7 +257,13 @@ Result<std::string_view> CanonicalQuantity(std::string_view text, std::string& b
   Parts parts;
   if (!text.empty() && Split(text, parts)) {
     if (auto suffix = Interpret(parts.suffix)) {
-      if (auto small = ParseSmall(parts, *suffix); small && small->keep_text) return text;
+      if (auto small = ParseSmall(parts, *suffix)) {
+        if (small->keep_text) return text;
+        if (auto spelt = SpellSmall(small->number, small->scale, suffix->format)) {
+          buffer = *std::move(spelt);
+          return std::string_view(buffer);
+        }
+      }
     }
   }
   TRY(Quantity quantity, Quantity::Parse(text));
@@ -317,6 +345,9 @@ void Quantity::Negate() {
 
 std::string Quantity::Canonical() const {
   if (IsZero()) return "0";
+  if (!decimal_) {
+    if (auto spelt = SpellSmall(number_, scale_, format_)) return *std::move(spelt);
+  }
   Format format = format_;
   if (format == Format::kBinarySI) {
     Decimal amount = AsDecimal();
