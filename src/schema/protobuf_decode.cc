@@ -433,7 +433,7 @@ class Decoder {
     }
   }
 
-  // A list that is a message of its own.
+  // A list that is a message of its own; an empty message is an empty list.
   Value Wrapped(const Type& type, std::string_view bytes, const Field& field) {
     Input in(bytes, error_);
     size_t first = items_.size();
@@ -447,8 +447,6 @@ class Decoder {
       Value item = One(in, *type.element, tag.wire, field, nullptr);
       items_.push_back(item);
     }
-    // An empty message is nil.
-    if (items_.size() == first) return {};
     return FinishList(items_, first, arena_);
   }
 

@@ -110,7 +110,9 @@ class Defaulter {
       for (const Field& field : type.fields()) {
         if (!field.Has(Field::kDefault)) continue;
         const Value* set = editor.value().Find(*field.name);
-        if (IsMissing(field, set)) editor.Set(*field.name, *field.extra->default_value);
+        // A default that would not be written (name: "" of a reference) changes nothing.
+        const Value& value = *field.extra->default_value;
+        if (IsMissing(field, set) && !IsOmitted(field, value)) editor.Set(*field.name, value);
       }
     }
     const Value& filled = editor.value();
