@@ -93,14 +93,11 @@ void H1Engine::Call::HandlerDone(const std::string& failure) {
   handler_done_ = true;
   if (!failure.empty()) {
     log::Error("http: panic serving {}: {}", engine_.host_.info().remote_address, failure);
+  } else if (!ended_ && !broken_) {
+    log::Error("http: no complete answer to {} {}", exchange_.request.method,
+               exchange_.request.path);
   }
-  if (!ended_ && !broken_) {
-    if (failure.empty()) {
-      log::Error("http: no complete answer to {} {}", exchange_.request.method,
-                 exchange_.request.path);
-    }
-    Abort();
-  }
+  Abort();
 }
 
 Task<Result<Slice>> H1Engine::Call::Read() {

@@ -135,6 +135,7 @@ Task<void> H1Engine::RunCall(Call* call) {
   host_.OnExchange(-1);
   call->HandlerDone(failure);
   EndCallIfDone();
+  host_.OutputReady();  // who waits for the last handler of a lost peer looks now
 }
 
 bool H1Engine::ProcessBody() {

@@ -143,6 +143,19 @@ TEST_F(H1EngineTest, CancelsWhenThePeerGoesWhileTheHandlerWaits) {
   EXPECT_EQ(handler_.cancelled, 1);
 }
 
+TEST_F(H1EngineTest, OutlivesItsPeerUntilTheHandlerEnds) {
+  testing::StubbornHandler stubborn;
+  H1Engine engine(host_, stubborn, options_);
+  engine.Receive("GET / HTTP/1.1\r\nHost: x\r\n\r\n");
+  engine.PeerGone(true);
+  EXPECT_TRUE(engine.finished());
+  EXPECT_FALSE(engine.idle());
+  host_.Take(engine);
+  stubborn.Release();
+  EXPECT_TRUE(engine.idle());
+  EXPECT_TRUE(host_.output_ready);  // so that the host finds out
+}
+
 TEST_F(H1EngineTest, CancelsAtTheDeadline) {
   handler_.deadline = host_.now + seconds(60);
   Send("GET /hang HTTP/1.1\r\nHost: x\r\n\r\n");

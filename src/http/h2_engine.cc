@@ -279,7 +279,9 @@ Task<void> H2Engine::RunStream(Stream* stream) {
   host_.OnExchange(-1);
   stream->HandlerDone(failure);
   ReleaseIfDone(stream);
-  if (!waiting_.empty()) host_.OutputReady();
+  // A waiting stream may take its place, and who waits for the last handler of a lost peer looks
+  // now.
+  if (over_ || !waiting_.empty()) host_.OutputReady();
 }
 
 void H2Engine::StreamClosed(Stream* stream, uint32_t error_code) {

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "net/openssl_ptr.h"
 #include "net/testing/certificates.h"
 
 namespace keelson::net {
@@ -158,6 +159,57 @@ TEST(TlsSession, HonoursMinimumVersionAndCipherSuites) {
   EXPECT_THAT(TlsContext::Server(options).error().message, HasSubstr("TLS_NO_SUCH"));
   EXPECT_EQ(*ParseTlsVersion("VersionTLS13"), TlsVersion::kTls13);
   EXPECT_FALSE(ParseTlsVersion("TLS1.3"));
+}
+
+// OpenSSL's own client with memory BIOs, because it can keep a session.
+struct ResumingClient {
+  SSL_CTX* context = SSL_CTX_new(TLS_client_method());
+  SSL_SESSION* session = nullptr;
+  ~ResumingClient() {
+    SSL_SESSION_free(session);
+    SSL_CTX_free(context);
+  }
+  // Connects, takes the ticket that follows, and tells what the server saw.
+  TlsFacts Connect(std::shared_ptr<const TlsContext> server_context) {
+    auto server = *TlsSession::Accept(std::move(server_context));
+    SSL* ssl = SSL_new(context);
+    BIO* in = BIO_new(BIO_s_mem());
+    BIO* out = BIO_new(BIO_s_mem());
+    SSL_set_bio(ssl, in, out);
+    SSL_set_connect_state(ssl);
+    if (session != nullptr) SSL_set_session(ssl, session);
+    char buffer[16 * 1024];
+    for (int round = 0; round < 5; ++round) {
+      SSL_do_handshake(ssl);
+      SSL_read(ssl, buffer, sizeof(buffer));  // takes tickets
+      char* bytes = nullptr;
+      long size = BIO_get_mem_data(out, &bytes);
+      std::string to_server(bytes, static_cast<size_t>(size));
+      (void)BIO_reset(out);
+      std::string to_client;
+      if (!to_server.empty()) {
+        server->Receive(to_server, buffer, to_client, [](auto) { return true; });
+      }
+      if (!to_client.empty()) BIO_write(in, to_client.data(), static_cast<int>(to_client.size()));
+    }
+    EXPECT_EQ(server->state(), State::kOpen) << server->error();
+    SSL_SESSION_free(session);
+    session = SSL_get1_session(ssl);
+    SSL_shutdown(ssl);  // an unclean end would spoil the session
+    SSL_free(ssl);
+    return server->TakeFacts();
+  }
+};
+
+TEST(TlsSession, ResumesByTicketButNotAcrossAReload) {
+  for (int version : {TLS1_2_VERSION, TLS1_3_VERSION}) {
+    auto server = Server(ServerOptions());
+    ResumingClient client;
+    SSL_CTX_set_max_proto_version(client.context, version);
+    EXPECT_FALSE(client.Connect(server).resumed);
+    EXPECT_TRUE(client.Connect(server).resumed);
+    EXPECT_FALSE(client.Connect(Server(ServerOptions())).resumed);
+  }
 }
 
 TEST(TlsSession, FailsWithoutACommonApplicationProtocol) {

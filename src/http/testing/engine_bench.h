@@ -50,6 +50,25 @@ class BenchHost final : public EngineHost {
   int in_flight = 0;
 };
 
+// Does not notice that it is cancelled until the test lets it go on.
+class StubbornHandler final : public Handler {
+ public:
+  Task<void> Serve(Exchange& exchange) override {
+    ++running;
+    co_await waiters.emplace_back();
+    --running;
+    exchange.response->Send(200, {});
+  }
+  void Release() {
+    ReadyList ready;
+    for (auto& waiter : waiters) waiter.Wake(ready);
+    RunReady(ready);
+  }
+
+  int running = 0;
+  std::deque<Waiter> waiters;
+};
+
 // Serves by path; what it saw and what it waits for is open to the test.
 //   /hello       200 "hello"                /echo      the body back
 //   /stream      two writes                 /hang      waits until cancelled
