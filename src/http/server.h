@@ -66,8 +66,9 @@ class Server {
 
   // As bound, in the order of ServerOptions::listen.
   std::vector<net::Address> addresses() const;
-  int64_t connections() const { return connections_.load(std::memory_order_relaxed); }
-  int64_t in_flight() const { return in_flight_.load(std::memory_order_relaxed); }
+  // Who sees a count fall also sees what led to it.
+  int64_t connections() const { return connections_.load(std::memory_order_acquire); }
+  int64_t in_flight() const { return in_flight_.load(std::memory_order_acquire); }
 
  private:
   class Shard;

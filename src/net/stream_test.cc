@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -185,6 +187,17 @@ TEST_P(StreamTest, PausedReaderHoldsThePeerBackAndSeesItGo) {
   server->OnThread([&] { server->stream_->ResumeReading(); });
   EXPECT_TRUE(server->Await([&] { return server->ended_ || !server->error_.empty(); }));
   EXPECT_FALSE(server->received_.empty());
+}
+
+TEST_P(StreamTest, AcceptedSocketsProbeIdlePeersAsUpstreamDoes) {
+  Connect();
+  auto server = Accepted();
+  int on = 0, idle = 0;
+  socklen_t size = sizeof(int);
+  ASSERT_EQ(getsockopt(server->stream_->fd(), SOL_SOCKET, SO_KEEPALIVE, &on, &size), 0);
+  ASSERT_EQ(getsockopt(server->stream_->fd(), IPPROTO_TCP, TCP_KEEPIDLE, &idle, &size), 0);
+  EXPECT_EQ(on, 1);
+  EXPECT_EQ(idle, 180);
 }
 
 TEST_P(StreamTest, ResetIsAnError) {
