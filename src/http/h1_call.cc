@@ -201,9 +201,9 @@ void H1Engine::Call::Send(int status, std::vector<Slice> body) {
 void H1Engine::Call::Start(int status) { SendHead(status, std::nullopt); }
 
 Task<Result<void>> H1Engine::Call::Write(std::vector<Slice> slices) {
-  KEELSON_CHECK(started() && !ended_);
   engine_.ArmDeadline(exchange_);
   if (broken_) co_return GoneError();
+  KEELSON_CHECK(started() && !ended_);
   for (auto& slice : slices) {
     if (!QueueBody(std::move(slice))) {
       co_return Fail(ErrorCode::kInvalid, "the body exceeds its Content-Length");
@@ -215,8 +215,8 @@ Task<Result<void>> H1Engine::Call::Write(std::vector<Slice> slices) {
 }
 
 Result<size_t> H1Engine::Call::TryWrite(Slice slice) {
-  KEELSON_CHECK(started() && !ended_);
   if (broken_) return GoneError();
+  KEELSON_CHECK(started() && !ended_);
   if (!QueueBody(std::move(slice))) {
     return Fail(ErrorCode::kInvalid, "the body exceeds its Content-Length");
   }

@@ -37,8 +37,6 @@ struct H2Engine::Callbacks {
 
   static int OnBeginHeaders(nghttp2_session* session, const nghttp2_frame* frame, void* user) {
     auto& self = Self(user);
-    self.in_headers_ = true;
-    self.header_since_ = self.host_.Now();
     if (frame->headers.cat != NGHTTP2_HCAT_REQUEST) return 0;
     self.last_request_ = frame->hd.stream_id;
     auto* stream = new Stream(self, frame->hd.stream_id);
@@ -78,7 +76,6 @@ struct H2Engine::Callbacks {
         auto* stream = Find(session, frame->hd.stream_id);
         bool request =
             frame->hd.type == NGHTTP2_HEADERS && frame->headers.cat == NGHTTP2_HCAT_REQUEST;
-        if (frame->hd.type == NGHTTP2_HEADERS) self.in_headers_ = false;
         if (stream == nullptr) break;
         if ((frame->hd.flags & NGHTTP2_FLAG_END_STREAM) != 0) stream->BodyEnd();
         if (request) self.waiting_.push_back(stream);
@@ -161,11 +158,10 @@ struct H2Engine::Callbacks {
   }
 };
 
-// Counts frames that carry no work. Done on the bytes, because nghttp2 drops unknown types and
-// frames of closed streams without a callback.
+// Follows the frames on the bytes, because nghttp2 drops unknown types and frames of closed streams
+// without a callback: counts those that carry no work, and tells whether a header block is open.
 bool H2Engine::FramesWithinBudget(std::string_view bytes) {
   constexpr size_t kFrameHead = 9;
-  constexpr uint8_t kContinuation = NGHTTP2_CONTINUATION;
   while (!bytes.empty()) {
     if (skip_ > 0) {  // the preface, or a payload
       size_t count = std::min(skip_, bytes.size());
@@ -180,15 +176,36 @@ bool H2Engine::FramesWithinBudget(std::string_view bytes) {
     if (head_size_ < kFrameHead) break;
     head_size_ = 0;
     skip_ = size_t{head_[0]} << 16 | size_t{head_[1]} << 8 | head_[2];
-    const uint8_t type = head_[3];
-    const uint8_t flags = head_[4];
-    bool works = type == NGHTTP2_HEADERS || type == NGHTTP2_WINDOW_UPDATE ||
-                 type == NGHTTP2_RST_STREAM || (type == kContinuation && skip_ > 0);
-    if (type == NGHTTP2_DATA) works = skip_ > 0 || (flags & NGHTTP2_FLAG_END_STREAM) != 0;
-    if (type == NGHTTP2_PING || type == NGHTTP2_SETTINGS) works = (flags & NGHTTP2_FLAG_ACK) != 0;
-    if (!works && !idle_frames_.Take(host_.Now())) return false;
+    frame_type_ = head_[3];
+    frame_flags_ = head_[4];
+    if (!FrameCarriesWork() && !idle_frames_.Take(host_.Now())) return false;
   }
+  bool open = (frame_type_ == NGHTTP2_HEADERS || frame_type_ == NGHTTP2_CONTINUATION) &&
+              (skip_ > 0 || (frame_flags_ & NGHTTP2_FLAG_END_HEADERS) == 0);
+  if (open && !in_headers_) {
+    header_since_ = host_.Now();
+    host_.WakeAt(header_since_ + options_.header_timeout);
+  }
+  in_headers_ = open;
   return true;
+}
+
+bool H2Engine::FrameCarriesWork() const {
+  switch (frame_type_) {
+    case NGHTTP2_HEADERS:
+    case NGHTTP2_WINDOW_UPDATE:
+    case NGHTTP2_RST_STREAM:  // counted where the stream ends
+      return true;
+    case NGHTTP2_CONTINUATION:
+      return skip_ > 0;
+    case NGHTTP2_DATA:
+      return skip_ > 0 || (frame_flags_ & NGHTTP2_FLAG_END_STREAM) != 0;
+    case NGHTTP2_PING:
+    case NGHTTP2_SETTINGS:
+      return (frame_flags_ & NGHTTP2_FLAG_ACK) != 0;
+    default:
+      return false;
+  }
 }
 
 bool H2Engine::Budget::Take(TimePoint now) {
@@ -234,18 +251,15 @@ void H2Engine::Start() {
 }
 
 void H2Engine::Receive(std::string_view bytes) {
-  if (over_) return;
+  if (over_ || terminated_) return;
   if (!FramesWithinBudget(bytes)) return Terminate(NGHTTP2_ENHANCE_YOUR_CALM);
-  bool was_in_headers = in_headers_;
   ssize_t consumed = nghttp2_session_mem_recv(
       session_, reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size());
   if (consumed < 0) {
     // nghttp2 has queued the GOAWAY where the peer can still make sense of one.
-    nghttp2_session_terminate_session(session_, consumed == NGHTTP2_ERR_CALLBACK_FAILURE
-                                                    ? NGHTTP2_ENHANCE_YOUR_CALM
-                                                    : NGHTTP2_PROTOCOL_ERROR);
+    Terminate(consumed == NGHTTP2_ERR_CALLBACK_FAILURE ? NGHTTP2_ENHANCE_YOUR_CALM
+                                                       : NGHTTP2_PROTOCOL_ERROR);
   }
-  if (in_headers_ && !was_in_headers) host_.WakeAt(header_since_ + options_.header_timeout);
   StartWaiting();
   Settle();
   host_.OutputReady();
@@ -392,6 +406,7 @@ void H2Engine::ArmDeadline(const Exchange& exchange) {
 }
 
 void H2Engine::Terminate(uint32_t error_code) {
+  terminated_ = true;
   nghttp2_session_terminate_session(session_, error_code);
   host_.OutputReady();
 }

@@ -52,6 +52,7 @@ class H2Engine final : public Engine {
   };
 
   bool FramesWithinBudget(std::string_view bytes);
+  bool FrameCarriesWork() const;
   void StartWaiting();
   Task<void> RunStream(Stream* stream);
   void StreamClosed(Stream* stream, uint32_t error_code);
@@ -81,13 +82,16 @@ class H2Engine final : public Engine {
   size_t skip_ = 24;  // bytes until the next frame's head; first the preface
   uint8_t head_[9];
   size_t head_size_ = 0;
+  uint8_t frame_type_ = NGHTTP2_SETTINGS;  // of the last frame seen
+  uint8_t frame_flags_ = 0;
   Budget idle_frames_;
   Budget lost_streams_;
   TimePoint since_;         // the connection began, or became idle
   TimePoint header_since_;  // an unfinished header block began
   TimePoint notice_;        // the first GOAWAY of a shutdown was submitted
   bool in_headers_ = false;
-  bool greeted_ = false;  // the peer's SETTINGS have arrived
+  bool terminated_ = false;  // nothing more is taken in
+  bool greeted_ = false;     // the peer's SETTINGS have arrived
   bool shutting_down_ = false;
   bool final_goaway_ = false;
   bool over_ = false;  // the peer is gone or the session failed

@@ -379,6 +379,19 @@ TEST_F(H2EngineTest, SilentAndSlowPeersTimeOut) {
   EXPECT_TRUE(slow.finished());
 }
 
+TEST_F(H2EngineTest, AMalformedRequestEndsOnlyItself) {
+  Greet();
+  Raw(Frame(1, 4, 1, std::string("\x82\x87\x44\x05/hang\x41\x01x", 12)));  // stays open
+  Raw(Frame(1, 5, 3, std::string("\x82\x87\x00\x01X\x01v", 7)));           // an upper-case name
+  Out();
+  host_.Advance(engine_, 2 * options_.header_timeout);
+  Out();
+  EXPECT_FALSE(engine_.finished());
+  EXPECT_EQ(handler_.seen.size(), 1u);
+  Raw(Headers(5));
+  EXPECT_EQ(handler_.seen.size(), 2u);
+}
+
 TEST_F(H2EngineTest, RefusesAHeaderListPastItsLimitAndLives) {
   options_.max_header_bytes = 4096;
   Greet();
