@@ -131,7 +131,10 @@ class Client::Shard final : public std::enable_shared_from_this<Shard>,
     waiter.Wake(ready_);
     if (!ready_.empty()) thread_.AtTurnEnd(*this);
   }
-  void OnTurnEnd() override { RunReady(ready_); }
+  void OnTurnEnd() override {
+    auto self = shared_from_this();  // what runs may let go of the last of us
+    RunReady(ready_);
+  }
 
   net::IoThread& thread_;
   const std::shared_ptr<const ClientOptions> options_;
@@ -398,15 +401,26 @@ Result<std::unique_ptr<Client>> Client::Create(ClientOptions options, net::IoPoo
 }
 
 Client::~Client() {
-  std::latch stopped(static_cast<ptrdiff_t>(state_->shards.size()));
+  const auto count = static_cast<ptrdiff_t>(state_->shards.size());
+  // That every thread has answered also puts all of its calls of Send before what follows.
+  std::latch stopped(count);
   for (auto& shard : state_->shards) {
-    shard->thread().Post([&stopped, shard] {
+    shard->thread().Post([&stopped, shard = shard.get()] {
       shard->Stop();
-      // Connections are freed by what is posted behind this.
-      shard->thread().Post([&stopped, shard] { stopped.count_down(); });
+      stopped.count_down();
     });
   }
   stopped.wait();
+  // Given away, so that a shard ends on its own thread, whoever holds it last.
+  std::latch released(count);
+  for (auto& shard : state_->shards) {
+    net::IoThread& thread = shard->thread();
+    thread.Post([&released, shard = std::move(shard)]() mutable {
+      shard.reset();
+      released.count_down();
+    });
+  }
+  released.wait();
 }
 
 Task<Result<ClientResponse>> Client::Send(ClientRequest request) {
