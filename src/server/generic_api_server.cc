@@ -59,6 +59,11 @@ Result<void> GenericApiServer::Inherit() {
     TRY_VOID(registry->Add(PingCheck()));
     TRY_VOID(registry->Add(LogCheck(process_.clock)));
   }
+  if (loopback_->expires) {
+    auto check = LoopbackCertificateCheck(process_.clock, *loopback_->expires);
+    TRY_VOID(healthz_.Add(check));
+    TRY_VOID(livez_.Add(std::move(check)));
+  }
   for (const auto& entry : delegate_->PostStartHookEntries()) post_start_hooks_.Inherit(entry);
   pre_shutdown_hooks_.Inherit(delegate_->PreShutdown());
   for (auto& [name, signal] : delegate_->MuxAndDiscoveryCompleteSignals()) {

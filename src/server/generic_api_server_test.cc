@@ -150,6 +150,26 @@ TEST(GenericApiServer, LivezWaitsForHooksOnlyAfterItsGracePeriod) {
   EXPECT_THAT(world.Get(*server, "/livez"), StartsWith("500 "));
 }
 
+TEST(GenericApiServer, LivezFailsWhenTheLoopbackCertificateHasRunOut) {
+  World world;
+  auto deps = world.Deps();
+  auto loopback = std::make_shared<LoopbackClientConfig>();
+  loopback->expires = world.clock.WallNow() + std::chrono::hours(1);
+  deps.loopback = loopback;
+  world.options.disabled_post_start_hooks = {"max-in-flight-filter"};
+  auto server = *GenericApiServer::Create("apiserver", world.options, std::move(deps),
+                                          std::make_shared<EmptyDelegate>());
+  ASSERT_TRUE(server->Prepare());
+  EXPECT_EQ(world.Get(*server, "/livez?verbose"),
+            "200 [+]ping ok\n[+]log ok\n[+]loopback-serving-certificate ok\nlivez check passed\n");
+  EXPECT_EQ(world.Get(*server, "/readyz?verbose"),
+            "200 [+]ping ok\n[+]log ok\n[+]shutdown ok\nreadyz check passed\n");
+  world.clock.Advance(std::chrono::hours(2));
+  EXPECT_EQ(world.Get(*server, "/livez/loopback-serving-certificate"),
+            "500 internal server error: loopback serving certificate is expired\n");
+  EXPECT_EQ(world.Get(*server, "/readyz"), "200 ok");
+}
+
 TEST(GenericApiServer, InformerSyncNamesWhatIsMissing) {
   std::vector<std::string> missing{"pods", "nodes"};
   auto check = InformerSyncCheck([&] { return missing; });

@@ -43,6 +43,13 @@ HealthCheck InformerSyncCheck(std::function<std::vector<std::string>()> unsynced
           }};
 }
 
+HealthCheck LoopbackCertificateCheck(const Clock& clock, WallTime expires) {
+  return {"loopback-serving-certificate", [&clock, expires]() -> Result<void> {
+            if (clock.WallNow() <= expires) return {};
+            return Fail(ErrorCode::kExpired, "loopback serving certificate is expired");
+          }};
+}
+
 HealthCheck PostStartHookCheck(std::string_view hook, std::shared_ptr<std::atomic<bool>> done) {
   return {"poststarthook/" + std::string(hook), [done = std::move(done)]() -> Result<void> {
             if (done->load(std::memory_order_acquire)) return {};

@@ -35,6 +35,8 @@ HealthCheck LogCheck(const Clock& clock);
 HealthCheck ShutdownCheck(const Signals& signals);
 // Names what has not been filled yet: "2 informers not started yet: [a b]".
 HealthCheck InformerSyncCheck(std::function<std::vector<std::string>()> unsynced);
+// Fails once the certificate of the server's own client has run out: only a restart makes another.
+HealthCheck LoopbackCertificateCheck(const Clock& clock, WallTime expires);
 // Ok once `done`.
 HealthCheck PostStartHookCheck(std::string_view hook, std::shared_ptr<std::atomic<bool>> done);
 

@@ -10,6 +10,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <source_location>
 #include <stop_token>
@@ -18,6 +19,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/clock.h"
 #include "base/executor.h"
 #include "base/gate.h"
 #include "base/result.h"
@@ -31,6 +33,7 @@ struct LoopbackClientConfig {
   std::string server_name;  // what the loopback certificate is made for
   std::string ca_pem;
   std::string bearer_token;
+  std::optional<WallTime> expires;  // of the loopback certificate
 };
 
 struct PostStartHookContext {

@@ -10,6 +10,9 @@
 namespace keelson::server {
 namespace {
 
+// A self-signed certificate is good for a year from an hour ago.
+constexpr Duration kLoopbackValidity = std::chrono::hours(365 * 24 - 1);
+
 crypto::CertificateTime NowSeconds(const Clock& clock) {
   return std::chrono::floor<std::chrono::seconds>(
       std::chrono::time_point_cast<std::chrono::system_clock::duration>(clock.WallNow()));
@@ -70,6 +73,7 @@ Result<std::unique_ptr<HttpsServing>> HttpsServing::Create(const SecureServingOp
                                                 .bind_address = options.bind_address,
                                                 .now = NowSeconds(clock)}));
   serving->loopback_ca_pem_ = loopback.certificate_pem;
+  serving->loopback_expires_ = clock.WallNow() + kLoopbackValidity;
   files.fixed.sni.push_back({{loopback.certificate_pem, loopback.key_pem}, {kLoopbackServerName}});
   for (const auto& pair : options.tls_sni_cert_key) {
     TRY(auto named, ParseSniPair(pair));
@@ -129,6 +133,7 @@ std::shared_ptr<const LoopbackClientConfig> HttpsServing::Loopback(std::string t
   config->server_name = kLoopbackServerName;
   config->ca_pem = loopback_ca_pem_;
   config->bearer_token = std::move(token);
+  config->expires = loopback_expires_;
   return config;
 }
 

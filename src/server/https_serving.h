@@ -48,6 +48,7 @@ class HttpsServing final : public Serving, private http::ServerObserver {
   RequestMetrics& metrics_;
   std::unique_ptr<net::TlsFiles> tls_;
   std::string loopback_ca_pem_;
+  WallTime loopback_expires_{};
   std::unique_ptr<http::Server> server_;
 };
 
