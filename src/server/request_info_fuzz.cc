@@ -26,7 +26,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     std::abort();
   }
   if (parsed && info.is_resource_request && info.api_version.data() == nullptr) std::abort();
-  if (info.is_resource_request && info.verb == "get" && info.name.empty()) std::abort();
+  if (parsed && info.is_resource_request && info.verb == "get" && info.name.empty()) std::abort();
   server::IsLongRunning(info);
   info.Part(3);
   return 0;
