@@ -6,6 +6,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <span>
 #include <string>
 #include <thread>
 #include <vector>
@@ -16,6 +17,7 @@
 #include "base/gate.h"
 #include "base/ids.h"
 #include "base/log.h"
+#include "kv/rocksdb/store_command.h"
 #include "net/io_thread.h"
 #include "options.h"
 #include "server/generic_api_server.h"
@@ -138,6 +140,9 @@ Result<void> Serve(const Options& options) {
 }
 
 int Main(std::vector<std::string_view> arguments) {
+  if (!arguments.empty() && arguments[0] == "store") {
+    return kv::RunStoreCommand(std::span(arguments).subspan(1), {});
+  }
   Options options;
   flags::FlagSet flags("keelson");
   options.AddFlags(flags);

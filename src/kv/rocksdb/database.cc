@@ -14,6 +14,7 @@
 #include "base/ids.h"
 #include "base/log.h"
 #include "kv/rocksdb/format.h"
+#include "kv/rocksdb/quick_open.h"
 #include "kv/rocksdb/tuning.h"
 #include "kv/rocksdb/wal_check.h"
 
@@ -69,6 +70,9 @@ class Database::FailureListener final : public rocksdb::EventListener {
   void OnBackgroundError(rocksdb::BackgroundErrorReason, rocksdb::Status* status) override {
     database_->SetFailure(database_->ToError(*status, "writing the store"));
   }
+  void OnStallConditionsChanged(const rocksdb::WriteStallInfo& info) override {
+    if (info.condition.cur != rocksdb::WriteStallCondition::kNormal) ++database_->stalls_;
+  }
 
  private:
   Database* const database_;
@@ -77,7 +81,9 @@ class Database::FailureListener final : public rocksdb::EventListener {
 Database::Database(const RocksDbStoreOptions& options, Mode mode)
     : options_(options),
       mode_(mode),
-      env_(options.env != nullptr ? options.env : rocksdb::Env::Default()),
+      owned_env_(rocksdb::NewCompositeEnv(NewQuickOpenFileSystem(
+          (options.env != nullptr ? options.env : rocksdb::Env::Default())->GetFileSystem()))),
+      env_(owned_env_.get()),
       files_directory_(options.directory + "/db") {}
 
 Database::~Database() {

@@ -66,6 +66,9 @@ class Database {
   // Tries to leave the failed state, which works once there is space again.
   Result<void> Recover();
 
+  // How often RocksDB has slowed or stopped writes to let merging catch up.
+  uint64_t stalls() const { return stalls_.load(std::memory_order_relaxed); }
+
   Error ToError(const rocksdb::Status& status, std::string_view doing) const;
   const std::string& directory() const { return options_.directory; }
   const std::string& files_directory() const { return files_directory_; }
@@ -85,6 +88,7 @@ class Database {
 
   const RocksDbStoreOptions options_;
   const Mode mode_;
+  const std::unique_ptr<rocksdb::Env> owned_env_;
   rocksdb::Env* const env_;
   const std::string files_directory_;
   std::string attach_directory_;
@@ -92,6 +96,7 @@ class Database {
   std::unique_ptr<rocksdb::DB> db_;
   std::vector<rocksdb::ColumnFamilyHandle*> families_;
 
+  std::atomic<uint64_t> stalls_ = 0;
   mutable std::mutex failure_mutex_;
   std::optional<Error> failure_;
 };

@@ -276,6 +276,7 @@ RocksDbStoreStats OpenStore::Stats() const {
       cache + sum(Properties::kSizeAllMemTables) + sum(Properties::kEstimateTableReadersMem);
   stats.commits = committer_->commits();
   stats.transactions = committer_->transactions();
+  stats.stalls = database_->stalls();
   return stats;
 }
 

@@ -189,6 +189,7 @@ void RunWriters(benchmark::State& state, bool create) {
   state.counters["p50_us"] = sorted[sorted.size() / 2];
   state.counters["p99_us"] = sorted[sorted.size() * 99 / 100];
   state.counters["max_us"] = sorted.back();
+  state.counters["stalls"] = static_cast<double>(bench.store().Stats().stalls);
   state.counters["fdatasync_us"] = FdatasyncMicros(bench.directory(), 300);
 }
 
@@ -226,6 +227,7 @@ void BM_RangeAll(benchmark::State& state) {
 BENCHMARK(BM_RangeAll)->Arg(1000000)->UseRealTime()->Iterations(2)->Unit(benchmark::kMillisecond);
 
 void BM_CreateStore(benchmark::State& state) {
+  double grown = 0;
   for (auto _ : state) {
     state.PauseTiming();
     auto directory = std::make_unique<TempDirectory>(BenchParent());
@@ -234,7 +236,8 @@ void BM_CreateStore(benchmark::State& state) {
     state.ResumeTiming();
     auto store = OpenRocksDbStore({.directory = directory->path() + "/store"}, clock).value();
     state.PauseTiming();
-    state.counters["rss_mb"] = ResidentMegabytes() - before;
+    grown = std::max(grown, ResidentMegabytes() - before);
+    state.counters["rss_mb"] = grown;
     Await(store->Close());
     state.ResumeTiming();
   }
