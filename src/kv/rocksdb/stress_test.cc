@@ -2,7 +2,6 @@
 // the middle of it.
 
 #include <gtest/gtest.h>
-#include <rocksdb/env.h>
 
 #include <atomic>
 #include <random>
@@ -108,14 +107,12 @@ Task<void> CompactUntilClosed(Shared* shared) {
 }
 
 TEST(RocksDbStoreStress, WritersReadersWatchersCompactionAndShutdown) {
-  std::unique_ptr<rocksdb::Env> env(rocksdb::NewMemEnv(rocksdb::Env::Default()));
   TempDirectory directory;
   SystemClock clock;
   for (int round = 0; round < 3; ++round) {
     RocksDbStoreOptions options{.directory = directory.path() + "/store",
                                 .memory_bytes = 1 << 20,
-                                .history_bytes = 1 << 20,
-                                .env = env.get()};
+                                .history_bytes = 1 << 20};
     auto store = OpenRocksDbStore(options, clock).value();
     Shared shared{.store = store.get(), .newest = store->KnownRevision()};
     ThreadExecutor one("io-1"), two("io-2");
