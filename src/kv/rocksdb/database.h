@@ -84,6 +84,7 @@ class Database {
   Result<void> Initialise();
   Result<void> CheckFormat();
   rocksdb::DBOptions DbOptions();
+  Result<void> ProbeSpace();
   void SetFailure(Error error);
 
   const RocksDbStoreOptions options_;
