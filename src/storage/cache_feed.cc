@@ -131,6 +131,7 @@ Task<Result<void>> CacheFeed::StartWatch() {
   CO_TRY(watch_, store_->StartWatch({.range = kv::KeyRange::Prefix(kRegistryRoot),
                                      .start = revision + 1,
                                      .want_previous = false}));
+  ++watch_number_;
   position_->store(revision, std::memory_order_seq_cst);
   WakeFresh(revision);
   for (auto& cache : std::exchange(waiting_fills_, {}))
@@ -200,7 +201,7 @@ Task<void> CacheFeed::Fill(std::shared_ptr<WatchCache> cache) {
 
 Task<ApiResult<void>> CacheFeed::TryFill(std::shared_ptr<WatchCache> cache) {
   const auto& resource = cache->resource().resource;
-  const auto* watch = watch_.get();
+  const uint64_t watch_number = watch_number_;
   kv::RangeRequest request{.range = kv::KeyRange::Prefix(cache->key_prefix()),
                            .limit = options_.fill_page};
   for (;;) {
@@ -230,7 +231,10 @@ Task<ApiResult<void>> CacheFeed::TryFill(std::shared_ptr<WatchCache> cache) {
     request.range.start = std::string(page->items.back().key.view()) + '\0';
     co_await Yield(executor_);
   }
-  if (watch == nullptr || watch != watch_.get()) co_return std::unexpected(ExpiredStatus(""));
+  // Changes kept aside are whole only if one watch brought all of them.
+  if (watch_ == nullptr || watch_number != watch_number_) {
+    co_return std::unexpected(ExpiredStatus(""));
+  }
   cache->FinishFill(request.revision);
   co_return ApiResult<void>();
 }

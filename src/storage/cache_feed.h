@@ -95,6 +95,7 @@ class CacheFeed {
 
   // On the executor.
   std::unique_ptr<kv::Watch> watch_;
+  uint64_t watch_number_ = 0;  // counts watches started
   std::vector<std::shared_ptr<WatchCache>> waiting_fills_;
 
   struct FreshWaiter {

@@ -62,19 +62,15 @@ void WatchGroup::Add(Watcher* watcher) {
 void WatchGroup::Remove(Watcher* watcher) {
   auto& bucket = BucketOf(*watcher);
   std::erase(bucket, watcher);
-  if (bucket.empty()) {
-    auto forget = [&](BucketMap& map) {
-      std::erase_if(map, [&](const auto& entry) { return &entry.second == &bucket; });
-    };
+  if (bucket.empty() && &bucket != &all_) {
     if (watcher->indexed_field_ >= 0) {
       by_field_[static_cast<size_t>(watcher->indexed_field_)].erase(watcher->index_value_);
-    } else if (&bucket != &all_) {
-      if (watcher->name_.empty()) {
-        by_namespace_.erase(watcher->ns_);
-      } else {
-        forget(by_name_);
-        forget(by_key_);
-      }
+    } else if (watcher->name_.empty()) {
+      by_namespace_.erase(watcher->ns_);
+    } else if (watcher->ns_.empty() && hub_->resource().namespaced) {
+      by_name_.erase(watcher->name_);
+    } else {
+      by_key_.erase(RelativeKey(watcher->ns_, watcher->name_));
     }
   }
   hub_->watchers_.fetch_sub(1, std::memory_order_relaxed);
