@@ -54,4 +54,8 @@ struct OpenApiEntry {
 };
 std::string RenderOpenApiV3Index(const std::vector<OpenApiEntry>& entries);
 
+// The protobuf forms that older and Go clients ask for, from the JSON documents.
+Result<std::string> OpenApiV2ToProtobuf(std::string_view json);
+Result<std::string> OpenApiV3ToProtobuf(std::string_view json);
+
 }  // namespace keelson::schema

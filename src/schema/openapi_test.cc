@@ -98,6 +98,31 @@ TEST(OpenApi, IndexNamesDocumentsByHash) {
             R"("version":{"serverRelativeURL":"/openapi/v3/version?hash=CD"}}})");
 }
 
+TEST(OpenApi, ProtobufFollowsTheGnosticModels) {
+  auto v2 =
+      OpenApiV2ToProtobuf(R"({"swagger":"2.0","definitions":{"A":{"type":"object","x-k":["v"]}}})");
+  ASSERT_TRUE(v2.has_value());
+  EXPECT_EQ(*v2, std::string_view("\x0a\x03"
+                                  "2.0"               // swagger
+                                  "\x4a\x24\x0a\x22"  // definitions, one entry
+                                  "\x0a\x01"
+                                  "A\x12\x1d"             // its name and schema
+                                  "\xb2\x01\x08\x0a\x06"  // type
+                                  "object"
+                                  "\xfa\x01\x0f\x0a\x03"  // vendor extension
+                                  "x-k\x12\x08\x12\x06"   // its name and YAML
+                                  "[\"v\"]\n"));
+  auto v3 = OpenApiV3ToProtobuf(R"({"components":{"schemas":{"A":{"items":{"$ref":"C"}}}}})");
+  ASSERT_TRUE(v3.has_value());
+  EXPECT_EQ(*v3, std::string_view("\x2a\x15\x0a\x13\x0a\x11"  // components, schemas, one entry
+                                  "\x0a\x01"
+                                  "A\x12\x0c"
+                                  "\x0a\x0a\xf2\x01\x07"  // as a schema, with items
+                                  "\x0a\x05\x12\x03\x0a\x01"
+                                  "C"));  // that are a reference
+  EXPECT_FALSE(OpenApiV2ToProtobuf("{").has_value());
+}
+
 // The record of every operation: path, method, operationId, action, kind, models, query.
 TEST(OpenApi, EqualsTheRecordedOperations) {
   const char* folder = std::getenv("KEELSON_FACTS");
