@@ -163,7 +163,7 @@ FieldSet FieldSetLevels::Close(value::Arena& arena, size_t mark) {
   Level out(arena, count);
   for (Entry* entry = begin; entry < end;) {
     Entry joined = *entry++;
-    for (; entry < end && entry->element.Compare(joined.element) == 0; ++entry) {
+    for (; entry < end && entry->element == joined.element; ++entry) {
       joined = Entry(joined.element, joined.member || entry->member,
                      Union(arena, joined.children(), entry->children()));
     }

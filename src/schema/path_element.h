@@ -70,6 +70,11 @@ class PathElement {
   int Compare(const PathElement& other) const {
     if (kind_ == Kind::kField && other.kind_ == Kind::kField) {
       if (text_ == other.text_ && size_ == other.size_) return 0;
+      // The names of a struct mostly differ in their first letter.
+      if (size_ != 0 && other.size_ != 0 && *text_ != *other.text_) {
+        return static_cast<unsigned char>(*text_) < static_cast<unsigned char>(*other.text_) ? -1
+                                                                                             : 1;
+      }
       return field().compare(other.field());
     }
     return CompareSlow(other);
