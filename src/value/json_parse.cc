@@ -51,17 +51,20 @@ class Parser {
         return reader_.ReadLiteral();
       default: {
         auto number = reader_.ReadNumber();
-        if (!number.finite && error_.empty()) {
-          error_ = fmt::format("json: cannot unmarshal number {} into Go value of type float64",
-                               number.text);
-        }
+        if (!number.finite) TooLarge(number.text);
         return number.value;
       }
     }
   }
 
  private:
-  Value List(const Place* parent) {
+  // Kept out of Parse, which recurses once per level: its frame must stay small.
+  [[gnu::noinline]] void TooLarge(std::string_view number) {
+    if (!error_.empty()) return;
+    error_ = fmt::format("json: cannot unmarshal number {} into Go value of type float64", number);
+  }
+
+  [[gnu::noinline]] Value List(const Place* parent) {
     reader_.Advance();
     if (!reader_.Enter()) return {};
     size_t base = values_.size();
@@ -84,7 +87,7 @@ class Parser {
     return Value::List({items, count});
   }
 
-  Value Object(const Place* parent) {
+  [[gnu::noinline]] Value Object(const Place* parent) {
     reader_.Advance();
     if (!reader_.Enter()) return {};
     size_t base = members_.size();
@@ -119,7 +122,7 @@ class Parser {
     return Value::Object({members, count});
   }
 
-  bool HasDuplicates(size_t base) const {
+  [[gnu::noinline]] bool HasDuplicates(size_t base) const {
     size_t count = members_.size() - base;
     const Member* members = members_.data() + base;
     if (count <= kFewMembers) {
@@ -140,7 +143,7 @@ class Parser {
   }
 
   // Keeps the last value of each name, at the place of the first, and reports the others.
-  void Deduplicate(size_t base, const Place* parent) {
+  [[gnu::noinline]] void Deduplicate(size_t base, const Place* parent) {
     if (!HasDuplicates(base)) return;
     std::vector<size_t> order(members_.size() - base);
     for (size_t i = 0; i < order.size(); ++i) order[i] = base + i;
