@@ -263,6 +263,31 @@ ApiResult<OutputMedia> NegotiateOutput(const OutputRequest& request, const Outpu
   return *media;
 }
 
+ApiResult<DiscoveryMedia> NegotiateDiscovery(const OutputRequest& request) {
+  if (request.accept.empty()) return DiscoveryMedia{.pretty = WantsPretty(request)};
+  if (auto refused = RefuseByRoute(request.accept, {})) {
+    return std::unexpected(*std::move(refused));
+  }
+  for (const auto& clause : ParseAccept(request.accept)) {
+    Wanted wanted;
+    for (const auto& [name, value] : clause.parameters) {
+      if (name == "as") wanted.kind = value;
+      if (name == "g") wanted.group = value;
+      if (name == "v") wanted.version = value;
+    }
+    const bool plain = wanted.kind.empty() && wanted.group.empty() && wanted.version.empty();
+    const bool aggregated = wanted.kind == "APIGroupDiscoveryList" &&
+                            wanted.group == "apidiscovery.k8s.io" && wanted.version == "v2";
+    if (!plain && !aggregated) continue;
+    for (Format format : {Format::kJson, Format::kYaml, Format::kProtobuf}) {
+      if (aggregated && format == Format::kYaml) continue;
+      if (!Covers(clause, MediaTypeOf(format))) continue;
+      return DiscoveryMedia{format, aggregated, WantsPretty(request)};
+    }
+  }
+  return std::unexpected(NotAcceptable(Offered({})));
+}
+
 ApiResult<Format> NegotiateInput(std::string_view content_type, bool protobuf) {
   if (content_type.empty()) return Format::kJson;
   if (auto type = ParseMediaType(content_type)) {

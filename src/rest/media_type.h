@@ -57,4 +57,14 @@ enum class PatchType : uint8_t { kJsonPatch, kMergePatch, kStrategicMergePatch, 
 // Fails with 415. Custom resources have no strategic merge patch.
 ApiResult<PatchType> NegotiatePatch(std::string_view content_type, bool strategic = true);
 
+// What a client of /api and /apis wants: one group at a time, or everything in one document.
+struct DiscoveryMedia {
+  Format format = Format::kJson;
+  bool aggregated = false;
+  bool pretty = false;
+};
+
+// Fails with 406.
+ApiResult<DiscoveryMedia> NegotiateDiscovery(const OutputRequest& request);
+
 }  // namespace keelson::rest

@@ -85,6 +85,25 @@ TEST(NegotiateOutput, PrettyByParameterQueryOrTool) {
   EXPECT_FALSE(NegotiateOutput({.user_agent = "kubectl/v1.36"}, {})->pretty);
 }
 
+TEST(NegotiateDiscovery, KnowsTheAggregatedForm) {
+  const std::string aggregated =
+      "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
+  const std::string beta =
+      "application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList";
+  EXPECT_TRUE(NegotiateDiscovery({.accept = aggregated})->aggregated);
+  EXPECT_TRUE(
+      NegotiateDiscovery({.accept = aggregated + "," + beta + ",application/json"})->aggregated);
+  EXPECT_FALSE(NegotiateDiscovery({.accept = "application/json"})->aggregated);
+  EXPECT_FALSE(NegotiateDiscovery({.accept = ""})->aggregated);
+  EXPECT_FALSE(NegotiateDiscovery({.accept = beta + ",application/json"})->aggregated);
+  EXPECT_EQ(NegotiateDiscovery({.accept = beta}).error().code, 406);
+  EXPECT_EQ(
+      NegotiateDiscovery({.accept = "application/json;as=Table;g=meta.k8s.io;v=v1"}).error().code,
+      406);
+  EXPECT_EQ(NegotiateDiscovery({.accept = "application/vnd.kubernetes.protobuf"})->format,
+            Format::kProtobuf);
+}
+
 TEST(NegotiateInput, ReadsTheTypeAndIgnoresParameters) {
   EXPECT_EQ(NegotiateInput(""), Format::kJson);
   EXPECT_EQ(NegotiateInput("application/json; charset=utf-8"), Format::kJson);

@@ -1,0 +1,59 @@
+#pragma once
+
+// The paths below /api and /apis of one server: discovery documents and resources.
+//
+// Everything is derived from the handlers it is given, once; serving looks up and calls. Immutable
+// and shared by all io threads; a server whose resources change puts a new endpoint in its mux.
+
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "rest/discovery.h"
+#include "rest/media_type.h"
+#include "rest/resource.h"
+#include "server/endpoint.h"
+
+namespace keelson::server {
+
+class ApiEndpoint final : public Endpoint {
+ public:
+  // Groups in the order discovery shows them, the legacy group (name "") anywhere. The handlers
+  // outlive the endpoint.
+  ApiEndpoint(const schema::Catalog& catalog, std::vector<rest::DiscoveryGroup> groups,
+              const std::vector<const rest::ResourceHandler*>& handlers);
+
+  Pending Serve(RequestContext& context) override;
+
+  // The roots to register with PathMux::HandleService: /api, /apis and /apis/<group>.
+  std::vector<std::string> roots() const;
+
+ private:
+  struct Document {
+    std::string body;
+    const schema::Type* type = nullptr;  // for its protobuf form
+  };
+  struct Key {
+    std::string group;
+    std::string version;
+    std::string resource;
+    auto operator<=>(const Key&) const = default;
+  };
+
+  void RenderDocuments(const schema::Catalog& catalog);
+  void ServeDiscovery(RequestContext& context) const;
+  void ServeAggregated(RequestContext& context, const rest::DiscoveryMedia& media) const;
+  Pending ServeResource(RequestContext& context) const;
+
+  const std::vector<rest::DiscoveryGroup> groups_;
+  std::map<Key, const rest::ResourceHandler*> handlers_;
+  std::map<std::string, Document, std::less<>> documents_;  // by path
+  rest::AggregatedDiscovery aggregated_legacy_;
+  rest::AggregatedDiscovery aggregated_groups_;
+  const schema::Type* aggregated_type_ = nullptr;
+  const schema::Type* versions_type_ = nullptr;
+};
+
+}  // namespace keelson::server
