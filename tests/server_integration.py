@@ -46,7 +46,8 @@ class Server:
         with open(self.log_path, 'wb') as log:
             self.process = subprocess.Popen(
                 [KEELSON, f'--secure-port={self.port}', f'--bind-address={HOST}',
-                 f'--cert-dir={cert_dir or self.folder.name}', '-v=1', *flags],
+                 f'--cert-dir={cert_dir or self.folder.name}', f'--data-dir={self.folder.name}/data', '-v=1',
+                 *flags],
                 stderr=log, env=dict(os.environ, **(env or {})))
         while True:
             try:

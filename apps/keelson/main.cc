@@ -11,18 +11,21 @@
 #include <thread>
 #include <vector>
 
+#include "api/catalog.h"
 #include "auth/authenticator.h"
 #include "auth/authorizer.h"
 #include "auth/token_file.h"
 #include "base/gate.h"
 #include "base/ids.h"
 #include "base/log.h"
+#include "kube/built_in_api.h"
 #include "kv/rocksdb/store_command.h"
 #include "net/io_thread.h"
 #include "options.h"
 #include "server/generic_api_server.h"
 #include "server/https_serving.h"
 #include "server/systemd.h"
+#include "storage.h"
 
 namespace keelson::app {
 namespace {
@@ -125,6 +128,9 @@ Result<void> Serve(const Options& options) {
                         .version = server::ThisVersion(),
                         .fatal = Fatal},
                        std::make_shared<server::EmptyDelegate>(server::NotFoundEndpoint())));
+  TRY(auto storage, Storage::Open(options.data_dir, clock, process.metrics));
+  kube::BuiltInApi built_in(api::kCatalog, storage->store(), storage->feed(), clock);
+  built_in.Install(server->mux());
   TRY_VOID(server->Prepare());
 
   std::unique_ptr<server::UnixServing> debug_socket;

@@ -70,6 +70,9 @@ class Help final : public flags::Value {
 void Options::AddFlags(flags::FlagSet& flags) {
   flags.BeginSection("Generic");
   run.AddFlags(flags);
+  flags.BeginSection("Storage");
+  flags.String("data-dir", data_dir,
+               "Where the embedded store keeps its files; empty keeps everything in memory.");
   flags.BeginSection("Secure serving");
   serving.AddFlags(flags);
   flags.BeginSection("Features");

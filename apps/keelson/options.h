@@ -8,6 +8,7 @@
 
 #include "base/flags.h"
 #include "server/options.h"
+#include "storage.h"
 
 namespace keelson::app {
 
@@ -15,6 +16,7 @@ struct Options {
   server::ServerRunOptions run;
   server::SecureServingOptions serving;
   server::FeatureOptions features;
+  std::string data_dir = DefaultDataFolder();
   bool anonymous_auth = true;
   std::vector<std::string> api_audiences;
   std::string token_auth_file;

@@ -142,14 +142,14 @@ struct Wanted {
 };
 
 std::optional<Shape> ShapeFor(const Wanted& wanted, const OutputOffer& offer, Format format) {
-  if (!offer.tables || wanted.group != "meta.k8s.io" ||
-      (wanted.version != "v1" && wanted.version != "v1beta1")) {
+  if (wanted.group != "meta.k8s.io" || (wanted.version != "v1" && wanted.version != "v1beta1")) {
     return std::nullopt;
   }
   if (wanted.kind == "Table") {
     // A Table has no protobuf form.
-    return format == Format::kProtobuf ? std::nullopt : std::optional(Shape::kTable);
+    return offer.table && format != Format::kProtobuf ? std::optional(Shape::kTable) : std::nullopt;
   }
+  if (!offer.partial) return std::nullopt;
   if (wanted.kind == "PartialObjectMetadata") return Shape::kPartialObjectMetadata;
   if (wanted.kind == "PartialObjectMetadataList") return Shape::kPartialObjectMetadataList;
   return std::nullopt;

@@ -34,7 +34,8 @@ struct OutputMedia {
 
 // What an endpoint can give.
 struct OutputOffer {
-  bool tables = true;      // Table and PartialObjectMetadata forms
+  bool table = true;       // server-printed tables
+  bool partial = true;     // PartialObjectMetadata and its list
   bool protobuf = true;    // false for custom resources
   bool watch = false;      // the route also streams (lists do)
   bool streaming = false;  // this very request streams

@@ -30,7 +30,7 @@ TEST(NegotiateOutput, ReadsTheAskedShape) {
 
 TEST(NegotiateOutput, FallsBackWhenTheShapeIsNotOffered) {
   auto media =
-      Output("application/json;as=Table;v=v1;g=meta.k8s.io,application/json", {.tables = false});
+      Output("application/json;as=Table;v=v1;g=meta.k8s.io,application/json", {.table = false});
   EXPECT_EQ(media->shape, Shape::kObject);
   // A Table has no protobuf form, so the next clause is taken.
   media =

@@ -75,12 +75,17 @@ selector::FieldLabels ResourceHandler::field_labels() const {
 
 ApiResult<OutputMedia> ResourceHandler::Negotiate(const Request& request, bool watch,
                                                   bool streaming) const {
-  return NegotiateOutput(OutputRequestOf(request),
-                         {.protobuf = !spec_.custom, .watch = watch, .streaming = streaming});
+  return NegotiateOutput(
+      OutputRequestOf(request),
+      {.table = false,  // no kind prints itself yet: clients fall back to the object
+       .partial = !watch,
+       .protobuf = !spec_.custom,
+       .watch = watch,
+       .streaming = streaming});
 }
 
 void ResourceHandler::Answer(const Request& request, int code, const Status& status) const {
-  auto media = NegotiateOutput(OutputRequestOf(request), {.tables = false});
+  auto media = NegotiateOutput(OutputRequestOf(request), {.table = false, .partial = false});
   const OutputMedia form = media.value_or(OutputMedia{});
   if (status.details && status.details->retry_after_seconds > 0) {
     request.response.headers().Set("retry-after",

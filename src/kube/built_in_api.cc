@@ -1,0 +1,137 @@
+#include "kube/built_in_api.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "storage/resource_keys.h"
+
+namespace keelson::kube {
+namespace {
+
+// Groups as upstream's discovery orders them, by priority. Versions of a group: preferred first.
+constexpr std::string_view kGroupOrder[] = {
+    "",
+    "apiregistration.k8s.io",
+    "apps",
+    "events.k8s.io",
+    "authentication.k8s.io",
+    "authorization.k8s.io",
+    "autoscaling",
+    "batch",
+    "certificates.k8s.io",
+    "networking.k8s.io",
+    "policy",
+    "rbac.authorization.k8s.io",
+    "storage.k8s.io",
+    "admissionregistration.k8s.io",
+    "apiextensions.k8s.io",
+    "scheduling.k8s.io",
+    "coordination.k8s.io",
+    "node.k8s.io",
+    "discovery.k8s.io",
+    "resource.k8s.io",
+    "flowcontrol.apiserver.k8s.io",
+};
+
+// Selectable fields by which controllers list and watch all the time.
+constexpr std::string_view kIndexed[] = {"spec.nodeName"};
+
+// What is stored and served by itself. Kinds that live only for one request (reviews, bindings)
+// and those that are another version's objects have no store of their own.
+bool IsStored(const schema::ResourceInfo& info) {
+  return (info.verbs & schema::kVerbList) != 0 && (info.verbs & schema::kVerbCreate) != 0 &&
+         info.list_type != nullptr && info.hub.kind.empty();
+}
+
+std::string BookmarkStart(const schema::ResourceInfo& info) {
+  std::string version(info.version);
+  if (!info.group.empty()) version = std::string(info.group) + "/" + version;
+  return R"({"kind":")" + std::string(info.kind) + R"(","apiVersion":")" + version +
+         R"(","metadata":{)";
+}
+
+}  // namespace
+
+struct BuiltInApi::Served {
+  explicit Served(const schema::ResourceInfo& resource)
+      : info(resource),
+        encoder(resource, /*list_items_keep_type=*/false),
+        codec(encoder.field_labels()) {}
+
+  const schema::ResourceInfo& info;
+  rest::ImageEncoder encoder;
+  storage::RecordCodec codec;
+  std::unique_ptr<storage::ObjectStore> objects;
+  std::unique_ptr<rest::ResourceHandler> handler;
+};
+
+BuiltInApi::BuiltInApi(const schema::Catalog& catalog, kv::Store& store, storage::CacheFeed& feed,
+                       Clock& clock)
+    : catalog_(catalog), store_(store), feed_(feed), clock_(clock) {
+  for (const auto& version : catalog.group_versions()) {
+    if (!version.served) continue;
+    for (const auto& info : version.resources) {
+      if (IsStored(info)) AddResource(info);
+    }
+  }
+}
+
+BuiltInApi::~BuiltInApi() = default;
+
+void BuiltInApi::AddResource(const schema::ResourceInfo& info) {
+  auto served = std::make_unique<Served>(info);
+  const GroupResource resource{std::string(info.group), std::string(info.plural)};
+  auto options = std::make_shared<storage::ResourceOptions>();
+  options->resource = resource;
+  options->prefix = storage::ResourcePrefix(resource, /*built_in=*/true);
+  options->namespaced = info.scope == schema::Scope::kNamespaced;
+  options->fields = served->encoder.field_labels();
+  for (size_t i = 0; i < options->fields.size(); ++i) {
+    if (std::ranges::find(kIndexed, options->fields[i]) != std::end(kIndexed)) {
+      options->indexed_fields.push_back(static_cast<int>(i));
+    }
+  }
+  options->bookmark_before = BookmarkStart(info);
+  options->codec = &served->codec;
+  served->objects =
+      std::make_unique<storage::ObjectStore>(std::move(options), &store_, &feed_, &clock_);
+  served->handler =
+      std::make_unique<rest::ResourceHandler>(rest::ResourceSpec{.catalog = &catalog_,
+                                                                 .info = &served->info,
+                                                                 .strategy = &plain_,
+                                                                 .defaults = &defaults_,
+                                                                 .encoder = &served->encoder,
+                                                                 .store = served->objects.get(),
+                                                                 .clock = &clock_});
+  served_.push_back(std::move(served));
+}
+
+std::vector<rest::DiscoveryGroup> BuiltInApi::DiscoveryGroups() const {
+  std::vector<rest::DiscoveryGroup> groups;
+  for (auto name : kGroupOrder) {
+    rest::DiscoveryGroup group{std::string(name), {}};
+    for (const auto& served : served_) {
+      if (served->info.group != name) continue;
+      auto version =
+          std::ranges::find(group.versions, served->info.version, &rest::DiscoveryVersion::version);
+      if (version == group.versions.end()) {
+        // Newer versions come later in the catalog and are preferred.
+        group.versions.insert(group.versions.begin(), {std::string(served->info.version), {}});
+        version = group.versions.begin();
+      }
+      version->resources.push_back(&served->info);
+    }
+    if (!group.versions.empty()) groups.push_back(std::move(group));
+  }
+  return groups;
+}
+
+void BuiltInApi::Install(server::PathMux& mux) {
+  std::vector<const rest::ResourceHandler*> handlers;
+  for (const auto& served : served_) handlers.push_back(served->handler.get());
+  auto endpoint = std::make_shared<server::ApiEndpoint>(catalog_, DiscoveryGroups(), handlers);
+  for (auto& root : endpoint->roots()) mux.HandleService(root, endpoint);
+}
+
+}  // namespace keelson::kube
