@@ -64,7 +64,8 @@ class KeyPieces {
     for (int i = 0; i < count_; ++i) {
       auto piece = pieces_[i];
       size_t size = std::min(piece.size(), bytes.size());
-      if (int order = std::memcmp(piece.data(), bytes.data(), size); order != 0) return order;
+      if (int order = piece.substr(0, size).compare(bytes.substr(0, size)); order != 0)
+        return order;
       if (size < piece.size()) return 1;
       bytes.remove_prefix(size);
     }
