@@ -29,6 +29,11 @@ def insecure_tls(alpn=('http/1.1',)):
 TLS = insecure_tls()
 
 
+# Without a better authorizer nobody is let in anonymously.
+TOKEN = 'integration-test'
+HEAD = b'Host: x\r\nAuthorization: Bearer ' + TOKEN.encode() + b'\r\n'
+
+
 def free_port():
     with socket.socket() as s:
         s.bind((HOST, 0))
@@ -42,12 +47,15 @@ class Server:
         self.folder = tempfile.TemporaryDirectory()
         self.port = port or free_port()
         self.log_path = os.path.join(self.folder.name, 'log')
+        tokens = os.path.join(self.folder.name, 'tokens.csv')
+        with open(tokens, 'w') as file:
+            file.write(f'{TOKEN},tester,1,"system:masters"\n')
         self.started = time.monotonic()
         with open(self.log_path, 'wb') as log:
             self.process = subprocess.Popen(
                 [KEELSON, f'--secure-port={self.port}', f'--bind-address={HOST}',
-                 f'--cert-dir={cert_dir or self.folder.name}', f'--data-dir={self.folder.name}/data', '-v=1',
-                 *flags],
+                 f'--cert-dir={cert_dir or self.folder.name}', f'--data-dir={self.folder.name}/data',
+                 f'--token-auth-file={tokens}', '-v=1', *flags],
                 stderr=log, env=dict(os.environ, **(env or {})))
         while True:
             try:
@@ -70,7 +78,7 @@ class Server:
     def request(self, method, path, body=None, headers=None):
         connection = http.client.HTTPSConnection(HOST, self.port, timeout=10, context=TLS)
         try:
-            connection.request(method, path, body, headers or {})
+            connection.request(method, path, body, {'Authorization': 'Bearer ' + TOKEN, **(headers or {})})
             response = connection.getresponse()
             return response.status, response.headers, response.read().decode()
         finally:
@@ -207,7 +215,7 @@ class Answers(unittest.TestCase):
         status, headers, _ = self.server.get('/debug/pprof/')
         self.assertEqual((status, headers['Content-Type']), (200, 'text/html; charset=utf-8'))
         connection = http.client.HTTPSConnection(HOST, self.server.port, timeout=20, context=TLS)
-        connection.request('GET', '/debug/pprof/profile?seconds=1')
+        connection.request('GET', '/debug/pprof/profile?seconds=1', headers={'Authorization': 'Bearer ' + TOKEN})
         response = connection.getresponse()
         self.assertEqual(response.status, 200)
         self.assertEqual(response.headers['Content-Disposition'], 'attachment; filename="profile"')
@@ -225,7 +233,7 @@ class Answers(unittest.TestCase):
 
     def test_a_withheld_body_times_out(self):
         with self.server.connect() as s:
-            s.sendall(b'PUT /debug/flags/v?timeout=300ms HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\n\r\n')
+            s.sendall(b'PUT /debug/flags/v?timeout=300ms HTTP/1.1\r\n' + HEAD + b'Content-Length: 1\r\n\r\n')
             answer = b''
             while b'"code":504' not in answer:
                 piece = s.recv(4096)
@@ -309,7 +317,7 @@ class Shutdown(unittest.TestCase):
 
     def test_a_request_under_way_is_finished(self):
         with Server() as server, server.connect() as s:
-            s.sendall(b'PUT /debug/flags/v HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\n\r\n')
+            s.sendall(b'PUT /debug/flags/v HTTP/1.1\r\n' + HEAD + b'Content-Length: 1\r\n\r\n')
             self.wait_for_in_flight(server)
             server.terminate()
             self.wait_for_log(server, 'name="HTTPServerStoppedListening"')
@@ -323,7 +331,7 @@ class Shutdown(unittest.TestCase):
 
     def test_with_retry_after_new_requests_get_429_until_drained(self):
         with Server('--shutdown-send-retry-after') as server, server.connect() as s:
-            s.sendall(b'PUT /debug/flags/v HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\n\r\n')
+            s.sendall(b'PUT /debug/flags/v HTTP/1.1\r\n' + HEAD + b'Content-Length: 1\r\n\r\n')
             self.wait_for_in_flight(server)
             server.terminate()
             self.wait_for_log(server, 'name="NotAcceptingNewRequest"')
@@ -370,7 +378,7 @@ class Restarts(unittest.TestCase):
 
     def exchange(self, s, reader):
         """One request. Returns whether the connection stays open."""
-        s.sendall(b'GET /version HTTP/1.1\r\nHost: x\r\n\r\n')
+        s.sendall(b'GET /version HTTP/1.1\r\n' + HEAD + b'\r\n')
         head = b''
         while not head.endswith(b'\r\n\r\n'):
             line = reader.readline()

@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <span>
@@ -64,6 +65,19 @@ void Fatal(std::string message) {
   _exit(255);
 }
 
+// Where everything is allowed, at least somebody must ask.
+bool AllowsAnonymous(const Options& options) {
+  if (!options.anonymous_auth) return false;
+  if (std::ranges::find(options.authorization_mode, "AlwaysAllow") ==
+      options.authorization_mode.end()) {
+    return true;
+  }
+  log::Warning(
+      "AnonymousAuth is not allowed with the AlwaysAllow authorizer. Resetting AnonymousAuth to "
+      "false. You should use a different authorizer");
+  return false;
+}
+
 Result<std::shared_ptr<auth::Authenticator>> MakeAuthenticator(const Options& options,
                                                                const std::string& loopback_token) {
   std::vector<std::shared_ptr<auth::Authenticator>> members;
@@ -78,7 +92,9 @@ Result<std::shared_ptr<auth::Authenticator>> MakeAuthenticator(const Options& op
     TRY(auto tokens, auth::ReadTokenFile(options.token_auth_file));
     members.push_back(std::move(tokens));
   }
-  if (options.anonymous_auth) members.push_back(std::make_shared<auth::AnonymousAuthenticator>());
+  if (AllowsAnonymous(options)) {
+    members.push_back(std::make_shared<auth::AnonymousAuthenticator>());
+  }
   return std::make_shared<auth::AuthenticatorUnion>(std::move(members));
 }
 
