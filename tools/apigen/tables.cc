@@ -67,7 +67,8 @@ class Tables {
     for (const std::string& text : texts) key += text + '\0';
     const auto [at, fresh] = value_runs_.try_emplace(std::move(key), values_.size);
     if (fresh)
-      for (const std::string& text : texts) values_.Add(fmt::format("V::String({})", View(text)));
+      for (const std::string& text : texts)
+        values_.Add(fmt::format("V::String({}sv)", Literal(text)));
     return values_.At(at->second);
   }
 
@@ -76,7 +77,7 @@ class Tables {
     if (fresh) {
       if (json.front() == '"') {
         const std::string_view text(json.data() + 1, json.size() - 2);
-        values_.Add(fmt::format("V::String({}, true)", View(text)));
+        values_.Add(fmt::format("V::String({}sv, true)", Literal(text)));
       } else if (json == "true" || json == "false") {
         values_.Add(fmt::format("V::Bool({})", json));
       } else {
