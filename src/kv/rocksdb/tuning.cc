@@ -85,6 +85,12 @@ std::vector<rocksdb::ColumnFamilyDescriptor> TunedFamilies(const RocksDbStoreOpt
   auto current_table = BaseTable(cache);
   current_table.filter_policy.reset(rocksdb::NewBloomFilterPolicy(10));
   current_table.optimize_filters_for_memory = true;
+  // A lookup among a million keys reads a few kilobytes of index and filter, not all of a file's:
+  // the cache is small, and every write looks up what it replaces.
+  current_table.index_type = rocksdb::BlockBasedTableOptions::kTwoLevelIndexSearch;
+  current_table.partition_filters = true;
+  current_table.metadata_block_size = 4096;
+  current_table.pin_top_level_index_and_filter = true;
   current.table_factory.reset(rocksdb::NewBlockBasedTableFactory(current_table));
   current.memtable_prefix_bloom_size_ratio = 0.02;
   current.memtable_whole_key_filtering = true;
