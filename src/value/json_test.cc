@@ -45,6 +45,11 @@ TEST(Json, WritesAsGoDoes) {
   for (const Case& c : kCases) EXPECT_EQ(RoundTrip(c.in), c.out) << c.in;
 }
 
+TEST(Json, WritesAnEmptyStringWithoutAnAddress) {
+  EXPECT_EQ(ToJson(Value::String({}, true)), "\"\"");
+  EXPECT_EQ(ToJson(Value::String({}, false)), "\"\"");
+}
+
 TEST(Json, NamesSyntaxErrorsAsUpstream) {
   struct Case {
     std::string_view in;

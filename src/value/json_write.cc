@@ -131,7 +131,8 @@ class Writer {
     if (plain) [[likely]] {
       char* to = Room(text.size() + 2);
       *to = '"';
-      std::memcpy(to + 1, text.data(), text.size());
+      // An empty text may have no address.
+      if (!text.empty()) std::memcpy(to + 1, text.data(), text.size());
       to[text.size() + 1] = '"';
       size_ += text.size() + 2;
       return;
