@@ -3,20 +3,12 @@
 #include <algorithm>
 #include <bit>
 
+#include "value/json.h"
+
 namespace keelson::value {
-namespace {
-
-bool NeedsEscape(std::string_view text) {
-  return std::any_of(text.begin(), text.end(), [](char c) {
-    auto u = static_cast<unsigned char>(c);
-    return u < 0x20 || u >= 0x7f || c == '"' || c == '\\' || c == '<' || c == '>' || c == '&';
-  });
-}
-
-}  // namespace
 
 const Name* InternName(Arena& arena, std::string_view text) {
-  if (NeedsEscape(text)) {
+  if (!IsPlainJson(text)) {
     auto* name = static_cast<Name*>(arena.Allocate(sizeof(Name)));
     return new (name) Name(Name::Plain(arena.CopyString(text)));
   }

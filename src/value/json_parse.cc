@@ -67,20 +67,20 @@ class Parser {
   [[gnu::noinline]] Value List(const Place* parent) {
     reader_.Advance();
     if (!reader_.Enter()) return {};
-    size_t base = values_.size();
-    Place place{parent, {}, 0, true};
     if (reader_.Peek() == ']') {
       reader_.Advance();
-    } else {
-      do {
-        Value item = Parse(&place);
-        values_.push_back(item);
-        ++place.index;
-      } while (reader_.TakeComma(']'));
+      reader_.Leave();
+      return Value::EmptyList();
     }
+    size_t base = values_.size();
+    Place place{parent, {}, 0, true};
+    do {
+      Value item = Parse(&place);
+      values_.push_back(item);
+      ++place.index;
+    } while (reader_.TakeComma(']'));
     reader_.Leave();
     size_t count = values_.size() - base;
-    if (count == 0) return Value::EmptyList();
     auto* items = reader_.arena().AllocateArray<Value>(count);
     std::copy(values_.begin() + static_cast<ptrdiff_t>(base), values_.end(), items);
     values_.resize(base);
@@ -90,20 +90,21 @@ class Parser {
   [[gnu::noinline]] Value Object(const Place* parent) {
     reader_.Advance();
     if (!reader_.Enter()) return {};
-    size_t base = members_.size();
-    Place place{parent, {}, 0, false};
     if (reader_.Peek() == '}') {
       reader_.Advance();
-    } else {
-      do {
-        reader_.Peek();
-        auto key = reader_.ReadKey();
-        const Name* name = reader_.MakeName(key);
-        place.key = key.text;
-        Value value = Parse(&place);
-        members_.emplace_back(name, value);
-      } while (reader_.TakeComma('}'));
+      reader_.Leave();
+      return Value::EmptyObject();
     }
+    size_t base = members_.size();
+    Place place{parent, {}, 0, false};
+    do {
+      reader_.Peek();
+      auto key = reader_.ReadKey();
+      const Name* name = reader_.MakeName(key);
+      place.key = key.text;
+      Value value = Parse(&place);
+      members_.emplace_back(name, value);
+    } while (reader_.TakeComma('}'));
     reader_.Leave();
     if (reader_.failed()) {
       members_.resize(base);
@@ -111,7 +112,6 @@ class Parser {
     }
     Deduplicate(base, parent);
     size_t count = members_.size() - base;
-    if (count == 0) return Value::EmptyObject();
     auto* members = reader_.arena().AllocateArray<Member>(count);
     std::copy(members_.begin() + static_cast<ptrdiff_t>(base), members_.end(), members);
     members_.resize(base);

@@ -45,6 +45,24 @@ TEST(Json, WritesAsGoDoes) {
   for (const Case& c : kCases) EXPECT_EQ(RoundTrip(c.in), c.out) << c.in;
 }
 
+TEST(Json, PlainMeansThatNoByteNeedsCare) {
+  EXPECT_TRUE(IsPlainJson({}));
+  for (size_t size = 1; size <= 50; ++size) {
+    std::string text(size, 'a');
+    EXPECT_TRUE(IsPlainJson(text)) << size;
+    for (size_t at = 0; at < size; ++at) {
+      for (char c : std::string_view("\0\x1f\"\\<>&\x80\xff", 9)) {
+        text[at] = c;
+        EXPECT_FALSE(IsPlainJson(text)) << size << ' ' << at << ' ' << int{c};
+      }
+      text[at] = 'a';
+    }
+    for (char c : std::string_view(" !#%'=;[]\x7f")) {
+      EXPECT_TRUE(IsPlainJson(std::string(size, c))) << size << ' ' << int{c};
+    }
+  }
+}
+
 TEST(Json, WritesAnEmptyStringWithoutAnAddress) {
   EXPECT_EQ(ToJson(Value::String({}, true)), "\"\"");
   EXPECT_EQ(ToJson(Value::String({}, false)), "\"\"");

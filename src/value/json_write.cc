@@ -12,18 +12,55 @@ namespace {
 
 constexpr char kHex[] = "0123456789abcdef";
 
+// Which of 16 bytes need care.
+inline uint32_t CareMask(__m128i bytes) {
+  __m128i quote = _mm_cmpeq_epi8(bytes, _mm_set1_epi8('"'));
+  __m128i slash = _mm_cmpeq_epi8(bytes, _mm_set1_epi8('\\'));
+  __m128i control = _mm_cmplt_epi8(bytes, _mm_set1_epi8(0x20));  // signed: also past ASCII
+  __m128i angle = _mm_cmpeq_epi8(_mm_or_si128(bytes, _mm_set1_epi8(0x02)), _mm_set1_epi8('>'));
+  __m128i amp = _mm_cmpeq_epi8(bytes, _mm_set1_epi8('&'));
+  __m128i any =
+      _mm_or_si128(_mm_or_si128(quote, slash), _mm_or_si128(control, _mm_or_si128(angle, amp)));
+  return static_cast<uint32_t>(_mm_movemask_epi8(any));
+}
+
+inline __m128i Load16(const char* at) {
+  return _mm_loadu_si128(reinterpret_cast<const __m128i*>(at));
+}
+template <typename Int>
+Int Load(const char* at) {
+  Int bytes;
+  std::memcpy(&bytes, at, sizeof bytes);
+  return bytes;
+}
+
+// 1 to 15 bytes in one register, each at least once and nothing else, so that a short text is
+// judged at one look. Its halves overlap instead of being filled up.
+inline __m128i LoadFew(const char* at, size_t size) {
+  const char* end = at + size;
+  if (size >= 8) return _mm_set_epi64x(Load<int64_t>(end - 8), Load<int64_t>(at));
+  if (size >= 4) {
+    return _mm_unpacklo_epi32(_mm_set1_epi32(Load<int32_t>(at)),
+                              _mm_set1_epi32(Load<int32_t>(end - 4)));
+  }
+  return _mm_unpacklo_epi8(_mm_unpacklo_epi8(_mm_set1_epi8(at[0]), _mm_set1_epi8(at[size / 2])),
+                           _mm_set1_epi8(end[-1]));
+}
+
+bool IsPlain(const char* at, size_t size) {
+  if (size == 0) return true;
+  if (size < 16) return CareMask(LoadFew(at, size)) == 0;
+  const char* last = at + size - 16;
+  for (; at < last; at += 16) {
+    if (CareMask(Load16(at)) != 0) return false;
+  }
+  return CareMask(Load16(last)) == 0;
+}
+
 // Where the bytes that need no care end.
 const char* PlainRun(const char* at, const char* end) {
   for (; end - at >= 16; at += 16) {
-    __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(at));
-    __m128i quote = _mm_cmpeq_epi8(bytes, _mm_set1_epi8('"'));
-    __m128i slash = _mm_cmpeq_epi8(bytes, _mm_set1_epi8('\\'));
-    __m128i control = _mm_cmplt_epi8(bytes, _mm_set1_epi8(0x20));
-    __m128i angle = _mm_cmpeq_epi8(_mm_or_si128(bytes, _mm_set1_epi8(0x02)), _mm_set1_epi8('>'));
-    __m128i amp = _mm_cmpeq_epi8(bytes, _mm_set1_epi8('&'));
-    __m128i any =
-        _mm_or_si128(_mm_or_si128(quote, slash), _mm_or_si128(control, _mm_or_si128(angle, amp)));
-    auto mask = static_cast<uint32_t>(_mm_movemask_epi8(any));
+    uint32_t mask = CareMask(Load16(at));
     if (mask != 0) return at + std::countr_zero(mask);
   }
   while (at < end) {
@@ -215,9 +252,7 @@ class Writer {
 
 }  // namespace
 
-bool IsPlainJson(std::string_view text) {
-  return PlainRun(text.data(), text.data() + text.size()) == text.data() + text.size();
-}
+bool IsPlainJson(std::string_view text) { return IsPlain(text.data(), text.size()); }
 
 void AppendJson(std::string& out, const Value& value) { Writer(out).Write(value); }
 

@@ -1,6 +1,7 @@
 #include "value/timestamp.h"
 
 #include <array>
+#include <utility>
 
 namespace keelson::value {
 namespace {
@@ -150,6 +151,11 @@ class Parser {
   std::string error_;
 };
 
+void AppendTwoDigits(std::string& out, int64_t number) {
+  out += static_cast<char>('0' + number / 10);
+  out += static_cast<char>('0' + number % 10);
+}
+
 std::string FormatSeconds(int64_t seconds) {
   int64_t days = seconds / 86400;
   int64_t of_day = seconds % 86400;
@@ -158,8 +164,24 @@ std::string FormatSeconds(int64_t seconds) {
     --days;
   }
   Civil civil = CivilFromDays(days);
-  return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}", civil.year, civil.month, civil.day,
-                     of_day / 3600, of_day / 60 % 60, of_day % 60);
+  std::string out;
+  out.reserve(kMicroTimeLayout.size());
+  if (civil.year >= 0 && civil.year <= 9999) {
+    AppendTwoDigits(out, civil.year / 100);
+    AppendTwoDigits(out, civil.year % 100);
+  } else {
+    out = fmt::format("{:04}", civil.year);
+  }
+  const std::pair<char, int64_t> parts[] = {{'-', civil.month},
+                                            {'-', civil.day},
+                                            {'T', of_day / 3600},
+                                            {':', of_day / 60 % 60},
+                                            {':', of_day % 60}};
+  for (auto [separator, number] : parts) {
+    out += separator;
+    AppendTwoDigits(out, number);
+  }
+  return out;
 }
 
 }  // namespace

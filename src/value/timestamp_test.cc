@@ -63,6 +63,13 @@ TEST(Timestamp, ParsesAndSpellsAsUpstream) {
   }
 }
 
+TEST(Timestamp, SpellsYearsOfAnyLength) {
+  EXPECT_EQ(FormatTime({-62167219200, 0}), "0000-01-01T00:00:00Z");
+  EXPECT_EQ(FormatTime({-62167219201, 0}), "-001-12-31T23:59:59Z");
+  EXPECT_EQ(FormatTime({253402300799, 0}), "9999-12-31T23:59:59Z");
+  EXPECT_EQ(FormatMicroTime({253402300800, 7000}), "10000-01-01T00:00:00.000007Z");
+}
+
 TEST(Timestamp, CanonicalTextsAreRecognised) {
   EXPECT_TRUE(IsCanonicalTime("2024-02-29T23:59:59Z"));
   EXPECT_FALSE(IsCanonicalTime("2023-02-29T23:59:59Z"));
