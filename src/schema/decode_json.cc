@@ -176,7 +176,7 @@ class Decoder {
       if (!field) continue;
       auto index = static_cast<uint32_t>(field - type.fields_data);
       present.Add(index);
-      entries_.push_back({Member(field->name, member.value), index});
+      Push(entries_, field->name, member.value, index);
     }
   }
 
@@ -185,14 +185,14 @@ class Decoder {
     Frame inner{&frame, &type, &field};
     if (!again) {
       Value value = Decode(*field.type, inner, nullptr, field.pointer());
-      entries_.push_back({Member(field.name, value), index});
+      Push(entries_, field.name, value, index);
       return;
     }
     size_t at = first;
     while (entries_[at].index != index) ++at;
-    Value before = entries_[at].member.value;
+    Value before = entries_[at].value;
     Value value = Decode(*field.type, inner, &before, field.pointer());
-    entries_[at].member = Member(field.name, value);
+    entries_[at].value = value;
   }
 
   Value Map(const Type& type, const Frame& frame, const Value* base) {
@@ -204,7 +204,9 @@ class Decoder {
     if (!reader_.Enter()) return {};
     size_t first = entries_.size();
     if (base) {
-      for (const Member& member : base->members()) entries_.push_back({member, 0});
+      for (const Member& member : base->members()) {
+        Push(entries_, member.name, member.value, 0u);
+      }
     }
     size_t own = entries_.size();
     bool ordered = own == first;
@@ -215,13 +217,13 @@ class Decoder {
         reader_.Peek();
         auto key = reader_.ReadKey();
         if (reader_.failed()) break;
-        if (entries_.size() > own && entries_.back().member.key() >= key.text) ordered = false;
+        if (entries_.size() > own && entries_.back().key() >= key.text) ordered = false;
         const Name* name = reader_.MakeName(key);
         Frame inner{&frame, nullptr, nullptr, key.text, 0, Frame::kKey};
         Value value = Decode(*type.element, inner, nullptr, false);
         if (value.is_null()) value = ZeroValue(*type.element, arena_);
         // Counted from 1: 0 marks what the base brought.
-        entries_.push_back({Member(name, value), static_cast<uint32_t>(entries_.size() + 1)});
+        Push(entries_, name, value, static_cast<uint32_t>(entries_.size() + 1));
       } while (reader_.TakeComma('}'));
     }
     reader_.Leave();
@@ -238,13 +240,13 @@ class Decoder {
     for (size_t i = first; i < own; ++i) entries_[i].index = 0;
     auto begin = entries_.begin() + static_cast<ptrdiff_t>(first);
     std::sort(begin, entries_.end(), [](const Entry& a, const Entry& b) {
-      int c = a.member.key().compare(b.member.key());
+      int c = a.key().compare(b.key());
       return c != 0 ? c < 0 : a.index < b.index;
     });
     std::vector<Entry> repeated;
     size_t kept = first;
     for (size_t i = first; i < entries_.size(); ++i) {
-      if (kept > first && entries_[kept - 1].member.key() == entries_[i].member.key()) {
+      if (kept > first && entries_[kept - 1].key() == entries_[i].key()) {
         if (entries_[kept - 1].index != 0) repeated.push_back(entries_[i]);
         entries_[kept - 1] = entries_[i];
       } else {
@@ -254,7 +256,7 @@ class Decoder {
     entries_.resize(kept);
     std::sort(repeated.begin(), repeated.end(),
               [](const Entry& a, const Entry& b) { return a.index < b.index; });
-    for (const Entry& entry : repeated) context_.Duplicate(frame, entry.member.key());
+    for (const Entry& entry : repeated) context_.Duplicate(frame, entry.key());
   }
 
   Value List(const Type& type, const Frame& frame) {
@@ -272,7 +274,7 @@ class Decoder {
       do {
         Value item = Decode(*type.element, inner, nullptr, false);
         if (item.is_null()) item = ZeroValue(*type.element, arena_);
-        items_.push_back(item);
+        Push(items_, item);
         ++inner.index;
       } while (reader_.TakeComma(']'));
     }

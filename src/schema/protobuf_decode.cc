@@ -37,19 +37,12 @@ class Input {
     at_ = end_;
   }
 
+  // Most tags, lengths and numbers are one byte.
   uint64_t Varint() {
-    uint64_t number = 0;
-    for (int shift = 0; shift < 64; shift += 7) {
-      if (at_ == end_) {
-        Fail(kTruncated);
-        return 0;
-      }
-      auto byte = static_cast<uint8_t>(*at_++);
-      number |= uint64_t{byte & 0x7Fu} << shift;
-      if (byte < 0x80) return number;
+    if (at_ < end_ && static_cast<uint8_t>(*at_) < 0x80) [[likely]] {
+      return static_cast<uint8_t>(*at_++);
     }
-    Fail(kOverflow);
-    return 0;
+    return LongVarint();
   }
   std::string_view Bytes() {
     uint64_t size = Varint();
@@ -83,11 +76,8 @@ class Input {
     auto number = static_cast<int32_t>(raw >> 3);
     auto wire = static_cast<uint8_t>(raw & 7);
     if (!error_.empty()) return {};
-    if (wire == 4) {
-      Fail(fmt::format("proto: {}: wiretype end group for non-group", message));
-    } else if (number <= 0) {
-      Fail(fmt::format("proto: {}: illegal tag {} (wire type {})", message, number, wire));
-    }
+    if (wire == 4 || number <= 0) [[unlikely]]
+      BadTag(message, number, wire);
     return {static_cast<uint32_t>(number), wire};
   }
   // True, and the tag taken, when the next field is `number` again.
@@ -144,6 +134,28 @@ class Input {
   }
 
  private:
+  [[gnu::noinline]] uint64_t LongVarint() {
+    uint64_t number = 0;
+    for (int shift = 0; shift < 64; shift += 7) {
+      if (at_ == end_) {
+        Fail(kTruncated);
+        return 0;
+      }
+      auto byte = static_cast<uint8_t>(*at_++);
+      number |= uint64_t{byte & 0x7Fu} << shift;
+      if (byte < 0x80) return number;
+    }
+    Fail(kOverflow);
+    return 0;
+  }
+  [[gnu::noinline]] void BadTag(std::string_view message, int32_t number, uint8_t wire) {
+    if (wire == 4) {
+      Fail(fmt::format("proto: {}: wiretype end group for non-group", message));
+    } else {
+      Fail(fmt::format("proto: {}: illegal tag {} (wire type {})", message, number, wire));
+    }
+  }
+
   const char* at_;
   const char* end_;
   std::string& error_;
@@ -188,7 +200,7 @@ class Decoder {
       if (!field) continue;
       auto index = static_cast<uint32_t>(field - type.fields_data);
       present.Add(index);
-      entries_.push_back({member, index});
+      Push(entries_, member.name, member.value, index);
     }
   }
 
@@ -221,53 +233,56 @@ class Decoder {
       }
       const Field& field = wire_of.fields_data[wire->field];
       uint32_t index = offset + wire->field;
-      bool again = present.Add(index);
-      Value before = again ? FindEntry(first, index).member.value : Value();
-      Value value = wire->repeated
-                        ? Repeated(in, field, tag, before)
-                        : One(in, *field.type, tag.wire, field, again ? &before : nullptr);
-      if (again) {
-        FindEntry(first, index).member = Member(field.name, value);
+      if (present.Add(index)) [[unlikely]] {
+        Value before = FindEntry(first, index).value;
+        Value value = Content(in, *wire, field, tag, &before);
+        FindEntry(first, index).value = value;
       } else {
-        entries_.push_back({Member(field.name, value), index});
+        Value value = Content(in, *wire, field, tag, nullptr);
+        Push(entries_, field.name, value, index);
       }
     }
+  }
+
+  Value Content(Input& in, const WireField& wire, const Field& field, Input::Tag tag,
+                const Value* before) {
+    if (!wire.repeated) return One(in, *field.type, tag.wire, field, before);
+    return field.type->kind == TypeKind::kMap ? Map(in, field, tag, before)
+                                              : List(in, *field.type->element, field, tag, before);
   }
 
   void WrongWire(Input& in, uint8_t wire, std::string_view name) {
     in.Fail(fmt::format("proto: wrong wireType = {} for field {}", wire, name));
   }
 
-  Value Repeated(Input& in, const Field& field, Input::Tag tag, const Value& before) {
-    const Type& type = *field.type;
-    return type.kind == TypeKind::kMap ? Map(in, field, tag, before)
-                                       : List(in, *type.element, field, tag, before);
-  }
-
   Value List(Input& in, const Type& element, const Field& field, Input::Tag tag,
-             const Value& before) {
+             const Value* before) {
     size_t first = items_.size();
-    items_.insert(items_.end(), before.items().begin(), before.items().end());
+    if (before) items_.insert(items_.end(), before->items().begin(), before->items().end());
     bool packable = element.kind == TypeKind::kInt32 || element.kind == TypeKind::kInt64 ||
                     element.kind == TypeKind::kBool || element.kind == TypeKind::kDouble;
     do {
       if (packable && tag.wire == 2) {
         Input packed(in.Bytes(), error_);
         uint8_t wire = element.kind == TypeKind::kDouble ? 1 : 0;
-        while (packed.More()) items_.push_back(One(packed, element, wire, field, nullptr));
+        while (packed.More()) Push(items_, One(packed, element, wire, field, nullptr));
         continue;
       }
       Value item = One(in, element, tag.wire, field, nullptr);
       if (item.is_null()) item = ZeroValue(element, arena_);
-      items_.push_back(item);
+      Push(items_, item);
     } while (error_.empty() && in.TakeSame(tag.number, tag.wire));
     return FinishList(items_, first, arena_);
   }
 
-  Value Map(Input& in, const Field& field, Input::Tag tag, const Value& before) {
+  Value Map(Input& in, const Field& field, Input::Tag tag, const Value* before) {
     const Type& element = *field.type->element;
     size_t first = entries_.size();
-    for (const Member& member : before.members()) entries_.push_back({member, 0});
+    if (before) {
+      for (const Member& member : before->members()) {
+        Push(entries_, member.name, member.value, 0u);
+      }
+    }
     uint32_t order = 0;
     do {
       if (tag.wire != 2) {
@@ -279,7 +294,7 @@ class Decoder {
       if (!error_.empty()) return {};
       if (value.is_null()) value = ZeroValue(element, arena_);
       const Name* name = value::InternName(arena_, key);
-      entries_.push_back({Member(name, value), ++order});
+      Push(entries_, name, value, ++order);
     } while (error_.empty() && in.TakeSame(tag.number, tag.wire));
     SortByKey(first);
     return FinishMap(entries_, first, arena_);
@@ -306,15 +321,15 @@ class Decoder {
   void SortByKey(size_t first) {
     auto begin = entries_.begin() + static_cast<ptrdiff_t>(first);
     auto less = [](const Entry& a, const Entry& b) {
-      int c = a.member.key().compare(b.member.key());
+      int c = a.key().compare(b.key());
       return c != 0 ? c < 0 : a.index < b.index;
     };
-    auto ascends = [](const Entry& a, const Entry& b) { return a.member.key() >= b.member.key(); };
+    auto ascends = [](const Entry& a, const Entry& b) { return a.key() >= b.key(); };
     if (std::adjacent_find(begin, entries_.end(), ascends) == entries_.end()) return;
     std::sort(begin, entries_.end(), less);
     size_t kept = first;
     for (size_t i = first; i < entries_.size(); ++i) {
-      if (kept > first && entries_[kept - 1].member.key() == entries_[i].member.key()) --kept;
+      if (kept > first && entries_[kept - 1].key() == entries_[i].key()) --kept;
       entries_[kept++] = entries_[i];
     }
     entries_.resize(kept);
@@ -426,10 +441,10 @@ class Decoder {
     if (number == schema_number) {
       schema = Message(*type.element, bytes, nullptr);
     } else if (number == 2 && type.kind == TypeKind::kSchemaOrStrings) {
-      items_.push_back(Value::String(bytes, value::IsPlainJson(bytes)));
+      Push(items_, Value::String(bytes, value::IsPlainJson(bytes)));
     } else if (number == 2) {
       Value item = Message(*type.element, bytes, nullptr);
-      items_.push_back(item);
+      Push(items_, item);
     }
   }
 
@@ -445,7 +460,7 @@ class Decoder {
         continue;
       }
       Value item = One(in, *type.element, tag.wire, field, nullptr);
-      items_.push_back(item);
+      Push(items_, item);
     }
     return FinishList(items_, first, arena_);
   }

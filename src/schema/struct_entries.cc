@@ -17,20 +17,21 @@ Value FinishStruct(const Type& type, std::vector<Entry>& entries, size_t first, 
   auto fields = type.fields();
   // Room for every field; what is not used goes back.
   auto* members = arena.AllocateArray<Member>(fields.size());
-  size_t count = 0;
-  size_t at = first;
+  Member* to = members;
+  const Entry* at = entries.data() + first;
+  const Entry* end = entries.data() + entries.size();
   for (uint32_t i = 0; i < fields.size(); ++i) {
     const Field& field = fields[i];
-    const Value* set = nullptr;
-    if (at < entries.size() && entries[at].index == i) set = &entries[at++].member.value;
+    const Value* set = at != end && at->index == i ? &at++->value : nullptr;
     if (set && !(set->is_null() && !field.pointer())) {
-      if (!IsOmitted(field, *set)) new (&members[count++]) Member(field.name, *set);
+      if (!IsOmitted(field, *set)) new (to++) Member(field.name, *set);
     } else if (AlwaysWritten(field)) {
-      new (&members[count++]) Member(field.name, ZeroValue(field, arena));
+      new (to++) Member(field.name, ZeroValue(field, arena));
     }
   }
   entries.resize(first);
-  arena.Return(members + count, (fields.size() - count) * sizeof(Member));
+  auto count = static_cast<size_t>(to - members);
+  arena.Return(to, (fields.size() - count) * sizeof(Member));
   if (count == 0) return Value::EmptyObject();
   return Value::Object({members, count});
 }
@@ -39,7 +40,9 @@ Value FinishMap(std::vector<Entry>& entries, size_t first, Arena& arena) {
   size_t count = entries.size() - first;
   if (count == 0) return Value::EmptyObject();
   auto* members = arena.AllocateArray<Member>(count);
-  for (size_t i = 0; i < count; ++i) new (&members[i]) Member(entries[first + i].member);
+  for (size_t i = 0; i < count; ++i) {
+    new (&members[i]) Member(entries[first + i].name, entries[first + i].value);
+  }
   entries.resize(first);
   return Value::Object({members, count});
 }
