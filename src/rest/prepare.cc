@@ -128,7 +128,8 @@ ApiResult<Document> PrepareCreate(const ResourceSpec& spec, const WriteScope& sc
 }
 
 ApiResult<Document> PrepareUpdate(const ResourceSpec& spec, const WriteScope& scope,
-                                  const Document& object, const Value& old) {
+                                  const Document& object, const Document& stored) {
+  const Value old = stored.root();
   const Value old_metadata = old["metadata"];
   const auto version = object.root()["metadata"]["resourceVersion"].AsString();
   if (auto ok = CheckVersion(spec, scope, version, old); !ok) return std::unexpected(ok.error());

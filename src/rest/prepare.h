@@ -23,7 +23,7 @@ ApiResult<value::Document> PrepareCreate(const ResourceSpec& spec, const WriteSc
 // A change of `old`. The result carries old's identity, and no resourceVersion; a version that the
 // client named has been compared.
 ApiResult<value::Document> PrepareUpdate(const ResourceSpec& spec, const WriteScope& scope,
-                                         const value::Document& object, const value::Value& old);
+                                         const value::Document& object, const value::Document& old);
 
 // 409, as upstream words a lost race.
 Status ModifiedStatus(const ResourceSpec& spec, std::string_view name);

@@ -50,7 +50,7 @@ class Strategy {
 
   // Clears what a creator may not set, fills what the server sets.
   virtual void PrepareForCreate(const WriteScope& scope, value::Ref object) const {}
-  // The same for a change; `old` is what is stored.
+  // The same for a change; `old` is what is stored, and its parts may be put into `object`.
   virtual void PrepareForUpdate(const WriteScope& scope, value::Ref object,
                                 const value::Value& old) const {}
 

@@ -84,7 +84,7 @@ class Replacement final : public storage::Changer {
   ApiResult<Document> Update(const storage::CachedObject& current) {
     auto old = DecodeStored(spec_, current);
     if (!old) return std::unexpected(InternalErrorStatus(old.error().message));
-    return PrepareUpdate(spec_, scope_, object_, old->root());
+    return PrepareUpdate(spec_, scope_, object_, *old);
   }
 
   const ResourceSpec& spec_;

@@ -114,7 +114,7 @@ TEST_F(WriteTest, UpdateKeepsIdentity) {
 TEST_F(WriteTest, AnUpdateThatChangesNothingWritesNothing) {
   Create(R"({"metadata":{"name":"a"},"data":{"k":"v"}})");
   auto updated = Update("a", R"({"metadata":{"name":"a"},"data":{"k":"v"}})");
-  EXPECT_EQ(updated["metadata"]["resourceVersion"].AsString(), "2");
+  EXPECT_EQ(updated["metadata"]["resourceVersion"].AsString(), "2") << updated.body;
 }
 
 TEST_F(WriteTest, UpdateComparesVersions) {
