@@ -51,14 +51,10 @@ void Garbage::Free() {
   objects.clear();
 }
 
-uint32_t LowerBound(const TreeLeaf& leaf, TreeOrder order, std::string_view key, bool& equal) {
-  equal = false;
-  if (leaf.count == 0) return 0;
-  if (leaf.shared != 0) {
-    // Where the key leaves what all keys here begin with decides for all of them.
-    KeyPieces first(*leaf.object[0], order);
-    if (first.SharedWith(key) < leaf.shared) return first.Compare(key) > 0 ? 0 : leaf.count;
-  }
+namespace {
+
+// The place of a key that begins as all keys of the leaf do; `equal` is right for any key.
+uint32_t SearchByPrefix(const TreeLeaf& leaf, TreeOrder order, std::string_view key, bool& equal) {
   const uint64_t prefix = KeyPieces::PrefixOf(key, leaf.shared);
   auto [from, to] = std::equal_range(leaf.prefix, leaf.prefix + leaf.count, prefix);
   auto low = static_cast<uint32_t>(from - leaf.prefix);
@@ -79,15 +75,65 @@ uint32_t LowerBound(const TreeLeaf& leaf, TreeOrder order, std::string_view key,
   return low;
 }
 
+}  // namespace
+
+uint32_t FindInLeaf(const TreeLeaf& leaf, TreeOrder order, std::string_view key) {
+  bool equal = false;
+  uint32_t at = SearchByPrefix(leaf, order, key, equal);
+  return equal ? at : leaf.count;
+}
+
+uint32_t LowerBound(const TreeLeaf& leaf, TreeOrder order, std::string_view key, bool& equal) {
+  equal = false;
+  if (leaf.count == 0) return 0;
+  // A key that is here is found without asking whether it begins as all of them do.
+  uint32_t at = SearchByPrefix(leaf, order, key, equal);
+  if (equal || leaf.shared == 0) return at;
+  // Where the key leaves what all keys here begin with decides for all of them.
+  KeyPieces first(*leaf.object[0], order);
+  if (first.SharedWith(key) < leaf.shared) return first.Compare(key) > 0 ? 0 : leaf.count;
+  return at;
+}
+
+uint32_t ChildFor(const TreeBranch& branch, std::string_view key) {
+  if (branch.count < 2) return 0;
+  auto least = SeparatorText(branch.least[1]);
+  if (auto order = key.substr(0, branch.shared).compare(least.substr(0, branch.shared));
+      order != 0) {
+    return order < 0 ? 0 : branch.count - 1;
+  }
+  return GuessChild(branch, key);
+}
+
+uint32_t GuessChild(const TreeBranch& branch, std::string_view key) {
+  if (branch.count < 2) return 0;
+  const uint64_t prefix = KeyPieces::PrefixOf(key, branch.shared);
+  auto [from, to] = std::equal_range(branch.prefix + 1, branch.prefix + branch.count, prefix);
+  auto low = static_cast<uint32_t>(from - branch.prefix);
+  auto high = static_cast<uint32_t>(to - branch.prefix);
+  while (low < high) {
+    uint32_t middle = (low + high) / 2;
+    if (SeparatorText(branch.least[middle]) <= key) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  return low - 1;
+}
+
 size_t TreeView::size() const { return SizeOf(root_); }
 
 const CachedObject* TreeView::Find(std::string_view key) const {
-  const TreeNode* node = root_;
-  if (node == nullptr) return nullptr;
-  while (!node->is_leaf) node = AsBranch(node).child[ChildFor(AsBranch(node), key)];
-  bool equal = false;
-  uint32_t index = LowerBound(AsLeaf(node), order_, key, equal);
-  return equal ? AsLeaf(node).object[index] : nullptr;
+  if (root_ == nullptr) return nullptr;
+  // A guess that finds the key was right; only one that does not has to be checked.
+  for (auto* choose : {GuessChild, ChildFor}) {
+    const TreeNode* node = root_;
+    while (!node->is_leaf) node = AsBranch(node).child[choose(AsBranch(node), key)];
+    uint32_t index = FindInLeaf(AsLeaf(node), order_, key);
+    if (index < node->count) return AsLeaf(node).object[index];
+  }
+  return nullptr;
 }
 
 size_t TreeView::Rank(std::string_view bound) const {
@@ -116,7 +162,7 @@ TreeView::Cursor TreeView::Seek(std::string_view bound) const {
   if (node == nullptr) return cursor;
   while (!node->is_leaf) {
     uint32_t child = ChildFor(AsBranch(node), bound);
-    KEELSON_CHECK(cursor.depth_ < Cursor::kMaxDepth);
+    KEELSON_CHECK(cursor.depth_ < kMaxTreeDepth);
     cursor.path_[static_cast<size_t>(cursor.depth_++)] = {node, child};
     node = AsBranch(node).child[child];
   }
@@ -154,7 +200,7 @@ void TreeView::Cursor::Settle() {
 
 void TreeView::Cursor::Enter(const TreeNode* node) {
   while (!node->is_leaf) {
-    KEELSON_CHECK(depth_ < kMaxDepth);
+    KEELSON_CHECK(depth_ < kMaxTreeDepth);
     path_[static_cast<size_t>(depth_++)] = {node, 0};
     node = AsBranch(node).child[0];
   }

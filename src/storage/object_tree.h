@@ -10,7 +10,8 @@
 //
 // The order is that of a store's keys: namespace, '/', name, or the name alone. A tree may be
 // ordered by the value of a selectable field first, which makes it an index. Leaves keep eight
-// bytes of each key beside the pointer, so a search touches two objects, however many there are.
+// bytes of each key beside the pointer, branches of each separator, so a search touches one or two
+// objects, however many there are.
 
 #include <array>
 #include <cstdint>
@@ -24,6 +25,7 @@
 namespace keelson::storage {
 
 struct TreeNode;
+inline constexpr int kMaxTreeDepth = 12;
 
 // Which key a tree is ordered by.
 struct TreeOrder {
@@ -71,12 +73,11 @@ class TreeView {
     void Enter(const TreeNode* node);
     void Settle();
 
-    static constexpr int kMaxDepth = 12;
     struct Step {
       const TreeNode* node;
       uint32_t index;
     };
-    std::array<Step, kMaxDepth> path_;
+    std::array<Step, kMaxTreeDepth> path_;
     int depth_ = 0;
     const TreeNode* leaf_ = nullptr;
     uint32_t index_ = 0;
@@ -124,6 +125,7 @@ class TreeEditor {
   struct Split;
 
   void FinishLeaf();
+  bool Replace(std::string_view key);
   template <typename Node>
   Node* Editable(Node* node);
   void Drop(TreeNode* node);

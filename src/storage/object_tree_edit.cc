@@ -37,6 +37,18 @@ void Reindex(TreeLeaf* leaf, TreeOrder order) {
   }
 }
 
+// The same for what separates a branch's children.
+void Reindex(TreeBranch* branch) {
+  if (branch->count < 2) return;
+  auto first = SeparatorText(branch->least[1]);
+  auto last = SeparatorText(branch->least[branch->count - 1]);
+  branch->shared = static_cast<uint32_t>(
+      std::mismatch(first.begin(), first.end(), last.begin(), last.end()).first - first.begin());
+  for (uint32_t i = 1; i < branch->count; ++i) {
+    branch->prefix[i] = KeyPieces::PrefixOf(SeparatorText(branch->least[i]), branch->shared);
+  }
+}
+
 uint32_t CountUnder(const TreeNode* node) {
   if (node->is_leaf) return node->count;
   uint32_t count = 0;
@@ -70,6 +82,8 @@ TreeLeaf* Copy(const TreeLeaf& from) {
 TreeBranch* Copy(const TreeBranch& from) {
   auto* to = new TreeBranch;
   static_cast<TreeNode&>(*to) = from;
+  to->shared = from.shared;
+  std::memcpy(to->prefix, from.prefix, from.count * sizeof from.prefix[0]);
   std::memcpy(to->size, from.size, from.count * sizeof from.size[0]);
   std::memcpy(to->child, from.child, from.count * sizeof from.child[0]);
   std::memcpy(to->least, from.least, from.count * sizeof from.least[0]);
@@ -120,6 +134,7 @@ const CachedObject* TreeEditor::Put(const CachedObject* object) {
   previous_ = nullptr;
   auto key = order_.KeyOf(*object);
   if (root_ == nullptr) root_ = NewLeaf(generation_);
+  if (Replace(key)) return previous_;
   Split split;
   root_ = PutUnder(root_, key, split);
   if (split.right != nullptr) {
@@ -130,9 +145,34 @@ const CachedObject* TreeEditor::Put(const CachedObject* object) {
     root->size[0] = CountUnder(root_);
     root->size[1] = CountUnder(split.right);
     root->least[1] = split.least;
+    Reindex(root);
     root_ = root;
   }
   return previous_;
+}
+
+// Puts the object in place of the one with its key, if the way guessed leads to one.
+bool TreeEditor::Replace(std::string_view key) {
+  std::array<uint32_t, kMaxTreeDepth> way;
+  size_t depth = 0;
+  TreeNode* node = root_;
+  while (!node->is_leaf) {
+    KEELSON_CHECK(depth < way.size());
+    way[depth] = GuessChild(*AsBranch(node), key);
+    node = AsBranch(node)->child[way[depth++]];
+  }
+  uint32_t at = FindInLeaf(*AsLeaf(node), order_, key);
+  if (at == node->count) return false;
+  TreeNode** slot = &root_;
+  for (size_t i = 0; i < depth; ++i) {
+    auto* branch = Editable(AsBranch(*slot));
+    *slot = branch;
+    slot = &branch->child[way[i]];
+  }
+  auto* leaf = Editable(AsLeaf(*slot));
+  *slot = leaf;
+  previous_ = std::exchange(leaf->object[at], object_);
+  return true;
 }
 
 TreeNode* TreeEditor::PutUnder(TreeNode* node, std::string_view key, Split& split) {
@@ -148,14 +188,14 @@ TreeNode* TreeEditor::PutUnder(TreeNode* node, std::string_view key, Split& spli
   branch->size[index] = CountUnder(branch->child[index]);
   auto* target = branch;
   uint32_t at = index + 1;
-  if (branch->count == kNodeWidth) {
+  if (branch->count == kBranchWidth) {
     // The upper half moves to a new branch; its first bound becomes the one between the two.
     auto* right = NewBranch(generation_);
-    const uint32_t half = kNodeWidth / 2;
-    Append(right->child, 0, branch->child + half, kNodeWidth - half);
-    Append(right->size, 0, branch->size + half, kNodeWidth - half);
-    Append(right->least, 0, branch->least + half, kNodeWidth - half);
-    right->count = static_cast<uint16_t>(kNodeWidth - half);
+    const uint32_t half = kBranchWidth / 2;
+    Append(right->child, 0, branch->child + half, kBranchWidth - half);
+    Append(right->size, 0, branch->size + half, kBranchWidth - half);
+    Append(right->least, 0, branch->least + half, kBranchWidth - half);
+    right->count = static_cast<uint16_t>(kBranchWidth - half);
     branch->count = static_cast<uint16_t>(half);
     split.right = right;
     split.least = right->least[0];
@@ -168,6 +208,8 @@ TreeNode* TreeEditor::PutUnder(TreeNode* node, std::string_view key, Split& spli
   InsertAt(target->size, target->count, at, CountUnder(below.right));
   InsertAt(target->least, target->count, at, below.least);
   ++target->count;
+  Reindex(branch);
+  if (split.right != nullptr) Reindex(AsBranch(split.right));
   return branch;
 }
 
@@ -179,15 +221,15 @@ TreeNode* TreeEditor::PutInLeaf(TreeLeaf* leaf, std::string_view key, Split& spl
     previous_ = std::exchange(leaf->object[at], object_);
     return leaf;
   }
-  if (leaf->count == kNodeWidth) {
+  if (leaf->count == kLeafWidth) {
     // Keys that come in order fill leaves to the brim: an append starts the next one.
     auto* right = NewLeaf(generation_);
-    const uint32_t half = at == kNodeWidth ? kNodeWidth : kNodeWidth / 2;
-    Append(right->object, 0, leaf->object + half, kNodeWidth - half);
-    right->count = static_cast<uint16_t>(kNodeWidth - half);
+    const uint32_t half = at == kLeafWidth ? kLeafWidth : kLeafWidth / 2;
+    Append(right->object, 0, leaf->object + half, kLeafWidth - half);
+    right->count = static_cast<uint16_t>(kLeafWidth - half);
     leaf->count = static_cast<uint16_t>(half);
     auto* target = leaf;
-    if (at > half || at == kNodeWidth) {
+    if (at > half || at == kLeafWidth) {
       target = right;
       at -= half;
     }
@@ -258,11 +300,13 @@ TreeNode* TreeEditor::EraseUnder(TreeNode* node, std::string_view key) {
     RemoveAt(branch->size, branch->count, index);
     RemoveAt(branch->least, branch->count, index);
     --branch->count;
+    Reindex(branch);
     return branch;
   }
   branch->child[index] = child;
   --branch->size[index];
-  if (child->count < kMergeBelow && branch->count > 1) {
+  const uint32_t width = child->is_leaf ? kLeafWidth : kBranchWidth;
+  if (child->count < MergeBelow(width) && branch->count > 1) {
     MergeChild(branch, index == 0 ? 0 : index - 1);
   }
   return branch;
@@ -271,7 +315,8 @@ TreeNode* TreeEditor::EraseUnder(TreeNode* node, std::string_view key) {
 // Joins child `index` and the one after it when both fit well into one node.
 void TreeEditor::MergeChild(TreeBranch* branch, uint32_t index) {
   TreeNode* right = branch->child[index + 1];
-  if (branch->child[index]->count + right->count > kMergeUpTo) return;
+  const uint32_t width = right->is_leaf ? kLeafWidth : kBranchWidth;
+  if (branch->child[index]->count + right->count > MergeUpTo(width)) return;
   char* between = branch->least[index + 1];
   if (right->is_leaf) {
     auto* left = Editable(AsLeaf(branch->child[index]));
@@ -287,6 +332,7 @@ void TreeEditor::MergeChild(TreeBranch* branch, uint32_t index) {
     Append(left->least, left->count, AsBranch(right)->least, right->count);
     left->least[left->count] = between;
     left->count = static_cast<uint16_t>(left->count + right->count);
+    Reindex(left);
     branch->child[index] = left;
   }
   branch->size[index] += branch->size[index + 1];
@@ -295,12 +341,13 @@ void TreeEditor::MergeChild(TreeBranch* branch, uint32_t index) {
   RemoveAt(branch->size, branch->count, index + 1);
   RemoveAt(branch->least, branch->count, index + 1);
   --branch->count;
+  Reindex(branch);
 }
 
 void TreeEditor::Load(const CachedObject* next) {
   if (loading_ == nullptr) loading_ = NewLeaf(generation_);
   loading_->object[loading_->count++] = next;
-  if (loading_->count == kLoadFill) FinishLeaf();
+  if (loading_->count == LoadFill(kLeafWidth)) FinishLeaf();
 }
 
 // Leaves are finished while their objects are still at hand in the processor's caches.
@@ -318,14 +365,16 @@ void TreeEditor::FinishLoad() {
   auto level = std::exchange(loaded_, {});
   while (level.size() > 1) {
     std::vector<std::pair<TreeNode*, char*>> above;
-    for (size_t i = 0; i < level.size(); i += kLoadFill) {
+    constexpr uint32_t kFill = LoadFill(kBranchWidth);
+    for (size_t i = 0; i < level.size(); i += kFill) {
       auto* branch = NewBranch(generation_);
-      branch->count = static_cast<uint16_t>(std::min<size_t>(kLoadFill, level.size() - i));
+      branch->count = static_cast<uint16_t>(std::min<size_t>(kFill, level.size() - i));
       for (uint32_t c = 0; c < branch->count; ++c) {
         branch->child[c] = level[i + c].first;
         branch->least[c] = level[i + c].second;
         branch->size[c] = CountUnder(branch->child[c]);
       }
+      Reindex(branch);
       above.emplace_back(branch, level[i].second);
     }
     level = std::move(above);

@@ -11,10 +11,9 @@
 
 namespace keelson::storage {
 
-inline constexpr uint32_t kNodeWidth = 64;
-inline constexpr uint32_t kLoadFill = 60;  // room for a few before the first split
-inline constexpr uint32_t kMergeBelow = 16;
-inline constexpr uint32_t kMergeUpTo = 48;
+// Every edit copies a leaf and the branches above it: both kinds stay below a kilobyte.
+inline constexpr uint32_t kLeafWidth = 62;
+inline constexpr uint32_t kBranchWidth = 32;
 
 struct TreeNode {
   uint32_t generation = 0;
@@ -23,18 +22,29 @@ struct TreeNode {
 };
 
 struct TreeLeaf : TreeNode {
-  uint32_t shared = 0;          // bytes that all keys of this leaf begin with
-  uint64_t prefix[kNodeWidth];  // the eight bytes behind them, big endian, padded with zeros
-  const CachedObject* object[kNodeWidth];
+  static constexpr uint32_t kWidth = kLeafWidth;
+  uint32_t shared = 0;      // bytes that all keys of this leaf begin with
+  uint64_t prefix[kWidth];  // the eight bytes behind them, big endian, padded with zeros
+  const CachedObject* object[kWidth];
 };
 
 // least[i] is not greater than any key under child[i] and greater than any under child[i - 1];
-// least[0] is unused. A separator is a length followed by so many bytes.
+// least[0] is unused. A separator is a length followed by so many bytes. `shared` and `prefix` are
+// to the separators what they are to a leaf's keys: far separators are not touched by a search.
 struct TreeBranch : TreeNode {
-  uint32_t size[kNodeWidth];  // objects under the child
-  TreeNode* child[kNodeWidth];
-  char* least[kNodeWidth];
+  static constexpr uint32_t kWidth = kBranchWidth;
+  uint32_t shared = 0;
+  uint32_t size[kWidth];  // objects under the child
+  uint64_t prefix[kWidth];
+  TreeNode* child[kWidth];
+  char* least[kWidth];
 };
+static_assert(sizeof(TreeLeaf) <= 1024 && sizeof(TreeBranch) <= 1024);
+
+// Bulk loading leaves room for a few before the first split; erasing joins sparse neighbours.
+constexpr uint32_t LoadFill(uint32_t width) { return width - width / 16; }
+constexpr uint32_t MergeBelow(uint32_t width) { return width / 4; }
+constexpr uint32_t MergeUpTo(uint32_t width) { return width / 4 * 3; }
 
 inline std::string_view SeparatorText(const char* separator) {
   uint32_t size;
@@ -134,17 +144,10 @@ class KeyPieces {
 uint32_t LowerBound(const TreeLeaf& leaf, TreeOrder order, std::string_view key, bool& equal);
 
 // The child under which `key` belongs.
-inline uint32_t ChildFor(const TreeBranch& branch, std::string_view key) {
-  uint32_t low = 1, high = branch.count;
-  while (low < high) {
-    uint32_t middle = (low + high) / 2;
-    if (SeparatorText(branch.least[middle]) <= key) {
-      low = middle + 1;
-    } else {
-      high = middle;
-    }
-  }
-  return low - 1;
-}
+uint32_t ChildFor(const TreeBranch& branch, std::string_view key);
+// The same, provided that the key begins as the separators do, and hardly touching them.
+uint32_t GuessChild(const TreeBranch& branch, std::string_view key);
+// The place of `key` in the leaf, or its count when it is not there.
+uint32_t FindInLeaf(const TreeLeaf& leaf, TreeOrder order, std::string_view key);
 
 }  // namespace keelson::storage
