@@ -15,7 +15,7 @@ build: setup
 	@cmake --build --preset $(PRESET) -j $(JOBS)
 
 run: build
-	build/bin/keelson $(ARGS)
+	@tools/run $(ARGS)
 
 test: build
 	ctest --test-dir build/$(PRESET) -j $(JOBS) --output-on-failure

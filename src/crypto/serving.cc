@@ -37,12 +37,16 @@ Result<ServingPair> Generate(const SelfSignedOptions& options) {
   serving.not_before = authority.not_before;
   serving.not_after = authority.not_after;
   serving.extended_key_usages = {ExtendedKeyUsage::kServerAuth};
-  auto& names = IsAddress(options.public_address) ? serving.ip_addresses : serving.dns_names;
-  names.push_back(options.public_address);
+  // A machine without a network has no public address.
+  if (!options.public_address.empty()) {
+    auto& names = IsAddress(options.public_address) ? serving.ip_addresses : serving.dns_names;
+    names.push_back(options.public_address);
+  }
   for (const auto& address : options.alternate_ips) serving.ip_addresses.push_back(address);
   for (const auto& name : options.alternate_dns) serving.dns_names.push_back(name);
   if (IsUnspecified(options.bind_address)) {
     serving.dns_names.push_back("localhost");
+    serving.ip_addresses.insert(serving.ip_addresses.end(), {"127.0.0.1", "::1"});
   } else {
     serving.ip_addresses.push_back(options.bind_address);
   }

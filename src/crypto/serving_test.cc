@@ -49,7 +49,8 @@ TEST_F(SelfSigned, MakesAPairAtFirstStart) {
   auto certificate = *ParseCertificate(chain[0]);
   EXPECT_EQ(certificate.subject.common_name, "192.0.2.7@1767225600");
   EXPECT_EQ(certificate.issuer.common_name, "192.0.2.7-ca@1767225600");
-  EXPECT_EQ(certificate.ip_addresses, (std::vector<std::string>{"192.0.2.7", "10.0.0.1"}));
+  EXPECT_EQ(certificate.ip_addresses,
+            (std::vector<std::string>{"192.0.2.7", "10.0.0.1", "127.0.0.1", "::1"}));
   EXPECT_EQ(certificate.dns_names,
             (std::vector<std::string>{"kubernetes.default.svc", "localhost"}));
   EXPECT_EQ(certificate.not_after, kNow - std::chrono::hours(1) + std::chrono::hours(8760));
