@@ -34,7 +34,7 @@ struct MallocAllocator {
   template <typename U>
   MallocAllocator(const MallocAllocator<U>&) {}  // NOLINT(google-explicit-constructor)
   T* allocate(size_t n) {
-    void* memory = std::malloc(n * sizeof(T));  // NOLINT(bugprone-sizeof-expression): T may point
+    void* memory = std::malloc(n * sizeof(T));  // NOLINT(bugprone-sizeof-expression)
     if (memory == nullptr) throw std::bad_alloc();
     return static_cast<T*>(memory);
   }

@@ -11,6 +11,8 @@ namespace {
 TreeLeaf* AsLeaf(TreeNode* node) { return static_cast<TreeLeaf*>(node); }
 TreeBranch* AsBranch(TreeNode* node) { return static_cast<TreeBranch*>(node); }
 
+// T may be a pointer.
+// NOLINTBEGIN(bugprone-sizeof-expression)
 template <typename T>
 void InsertAt(T* array, uint32_t count, uint32_t at, T value) {
   std::memmove(array + at + 1, array + at, (count - at) * sizeof(T));
@@ -24,6 +26,7 @@ template <typename T>
 void Append(T* to, uint32_t count, const T* from, uint32_t more) {
   std::memcpy(to + count, from, more * sizeof(T));
 }
+// NOLINTEND(bugprone-sizeof-expression)
 
 // Finds anew what all keys of the leaf begin with, and the bytes behind it.
 void Reindex(TreeLeaf* leaf, TreeOrder order) {

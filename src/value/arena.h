@@ -38,7 +38,8 @@ class Arena {
   template <typename T>
   T* AllocateArray(size_t count) {
     static_assert(alignof(T) <= 8);
-    return static_cast<T*>(Allocate(count * sizeof(T)));
+    // T may be a pointer.
+    return static_cast<T*>(Allocate(count * sizeof(T)));  // NOLINT(bugprone-sizeof-expression)
   }
   std::string_view CopyString(std::string_view text) {
     if (text.empty()) return {};
