@@ -40,6 +40,7 @@ format: setup
 
 lint: setup
 	@test -f build/release/build.ninja || cmake --preset release
+	@cmake --build --preset release -j $(JOBS) --target keelson_api  # headers that sources include
 	@tools/lint
 
 clean:
