@@ -135,6 +135,7 @@ ApiResult<Document> PrepareUpdate(const ResourceSpec& spec, const WriteScope& sc
   if (auto ok = CheckVersion(spec, scope, version, old); !ok) return std::unexpected(ok.error());
 
   Builder builder(object);
+  builder.Adopt(stored);  // what is kept from the old object stays alive with the new one
   Ref metadata = builder.root().Field("metadata");
   if (auto ok = EnsureNamespace(ExpectedNamespace(spec, scope), metadata); !ok) {
     return std::unexpected(std::move(ok).error());
