@@ -62,6 +62,15 @@ TEST_F(ReadTest, GetWritesProtobufOnRequest) {
   EXPECT_EQ(decoded->root()["metadata"]["resourceVersion"].AsString(), "2");
 }
 
+TEST_F(ReadTest, YamlIsAnsweredWithTextThatIsYaml) {
+  StoreConfigMap("a");
+  FakeExchange fake;
+  fake.AddHeader("accept", "application/yaml");
+  Get(fake, "a");
+  EXPECT_EQ(fake.Header("content-type"), "application/yaml");
+  EXPECT_THAT(fake.body(), ::testing::StartsWith(R"({"kind":"ConfigMap","apiVersion":"v1",)"));
+}
+
 TEST_F(ReadTest, GetShowsMetadataAlone) {
   StoreConfigMap("a", R"(,"data":{"k":"v"})");
   FakeExchange fake;

@@ -73,7 +73,8 @@ std::string IndentJson(std::string_view compact) {
 ApiResult<std::vector<Slice>> RenderObject(const schema::Type& type, const Slice& json,
                                            const OutputMedia& media) {
   std::vector<Slice> body;
-  if (media.format == Format::kJson) {
+  // JSON is YAML, too: whoever asks for that gets the same text.
+  if (media.format != Format::kProtobuf) {
     if (media.pretty) {
       body.push_back(Slice::Own(IndentJson(json.view())));
     } else {
