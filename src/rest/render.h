@@ -27,7 +27,8 @@ ApiResult<std::vector<Slice>> RenderObject(const schema::Type& type, const Slice
 // Only kind, apiVersion and metadata of an object, as PartialObjectMetadata shows them.
 ApiResult<Slice> PartialMetadataJson(const Slice& json, bool beta);
 
-// Compact JSON laid out for people: two spaces of indent, one space behind a colon.
+// Compact JSON laid out for people: two spaces of indent, one space behind a colon. The
+// input must be valid and without white space.
 std::string IndentJson(std::string_view compact);
 
 }  // namespace keelson::rest

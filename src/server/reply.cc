@@ -1,6 +1,7 @@
 #include "server/reply.h"
 
 #include "base/quote.h"
+#include "rest/render.h"
 
 namespace keelson::server {
 namespace {
@@ -82,60 +83,11 @@ void SendStatus(RequestContext& context, const Status& status) {
   }
   auto body = status.ToJson();
   if (WantsPretty(context)) {
-    body = IndentJson(body);
+    body = rest::IndentJson(body);
   } else {
     body += '\n';
   }
   SendBody(context, status.code, kJson, std::move(body));
-}
-
-std::string IndentJson(std::string_view compact) {
-  std::string out;
-  out.reserve(compact.size() * 2);
-  size_t depth = 0;
-  bool in_string = false;
-  auto new_line = [&] {
-    out += '\n';
-    out.append(depth * 2, ' ');
-  };
-  for (size_t i = 0; i < compact.size(); ++i) {
-    char c = compact[i];
-    if (in_string) {
-      out += c;
-      if (c == '\\' && i + 1 < compact.size()) out += compact[++i];
-      if (c == '"') in_string = false;
-      continue;
-    }
-    switch (c) {
-      case '{':
-      case '[':
-        out += c;
-        if (i + 1 < compact.size() && (compact[i + 1] == '}' || compact[i + 1] == ']')) {
-          out += compact[++i];
-        } else {
-          ++depth;
-          new_line();
-        }
-        break;
-      case '}':
-      case ']':
-        --depth;
-        new_line();
-        out += c;
-        break;
-      case ',':
-        out += c;
-        new_line();
-        break;
-      case ':':
-        out += ": ";
-        break;
-      default:
-        in_string = c == '"';
-        out += c;
-    }
-  }
-  return out;
 }
 
 }  // namespace keelson::server

@@ -35,7 +35,4 @@ std::string WithoutMarkup(std::string_view text);
 // Whether this client gets indented JSON.
 bool WantsPretty(RequestContext& context);
 
-// JSON re-laid with two spaces of indent. The input must be valid and without white space.
-std::string IndentJson(std::string_view compact);
-
 }  // namespace keelson::server

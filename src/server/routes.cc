@@ -1,5 +1,6 @@
 #include "server/routes.h"
 
+#include "rest/render.h"
 #include "server/reply.h"
 
 namespace keelson::server {
@@ -14,7 +15,7 @@ std::shared_ptr<Endpoint> IndexEndpoint(int code, std::function<std::vector<std:
           AppendJsonString(json, path);
         }
         json += "]}";
-        SendBody(context, code, "application/json", IndentJson(json));
+        SendBody(context, code, "application/json", rest::IndentJson(json));
       });
 }
 
@@ -27,7 +28,7 @@ void SendMethodNotAllowed(RequestContext& context) {
 
 std::shared_ptr<Endpoint> VersionEndpoint(const VersionInfo& version) {
   return std::make_shared<FunctionEndpoint>(
-      [body = IndentJson(version.ToJson())](RequestContext& context) {
+      [body = rest::IndentJson(version.ToJson())](RequestContext& context) {
         if (context.path != "/version" && context.path != "/version/") {
           SendNotFoundStatus(context);
         } else if (context.request.method != "GET") {
@@ -40,7 +41,7 @@ std::shared_ptr<Endpoint> VersionEndpoint(const VersionInfo& version) {
 
 std::shared_ptr<Endpoint> LifecycleEndpoint(const Signals& signals, LifecycleOptions options) {
   return std::make_shared<FunctionEndpoint>([&signals, options](RequestContext& context) {
-    SendBody(context, 200, "application/json", IndentJson(LifecycleJson(signals, options)));
+    SendBody(context, 200, "application/json", rest::IndentJson(LifecycleJson(signals, options)));
   });
 }
 
