@@ -126,8 +126,8 @@ FieldError Immutable(const value::Path& path, const BadValue& value) {
   return Invalid(path, value, "field is immutable");
 }
 
-void AddComplaints(FieldErrors& errors, const value::Path& path, const BadValue& value,
-                   std::span<const std::string> complaints) {
+void AddAllComplaints(FieldErrors& errors, const value::Path& path, const BadValue& value,
+                      std::span<const std::string> complaints) {
   for (const auto& complaint : complaints) errors.push_back(Invalid(path, value, complaint));
 }
 

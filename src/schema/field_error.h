@@ -51,6 +51,8 @@ class BadValue {
   BadValue(double number);                               // NOLINT
   BadValue(const value::Value& value);                   // NOLINT
   static BadValue Json(std::string text) { return BadValue(Raw{}, std::move(text)); }
+  // Nothing is printed.
+  static BadValue Omitted() { return BadValue(Raw{}, std::string()); }
 
   const std::string& text() const { return text_; }
 
@@ -94,9 +96,14 @@ FieldError InternalError(const value::Path& path, std::string what);
 // Invalid, with upstream's "field is immutable".
 FieldError Immutable(const value::Path& path, const BadValue& value);
 
-// Adds one Invalid per complaint (see base/names.h).
-void AddComplaints(FieldErrors& errors, const value::Path& path, const BadValue& value,
-                   std::span<const std::string> complaints);
+// Adds one Invalid per complaint (see base/names.h). The value is printed only when there is one.
+void AddAllComplaints(FieldErrors& errors, const value::Path& path, const BadValue& value,
+                      std::span<const std::string> complaints);
+template <typename Shown>
+void AddComplaints(FieldErrors& errors, const value::Path& path, const Shown& value,
+                   std::span<const std::string> complaints) {
+  if (!complaints.empty()) AddAllComplaints(errors, path, BadValue(value), complaints);
+}
 
 void Append(FieldErrors& errors, FieldErrors more);
 

@@ -1,0 +1,89 @@
+#pragma once
+
+// KindStrategy: a strategy made of facts and plain functions, for kinds that keep no state of their
+// own. Most kinds differ from each other only here, so they are rows of a table:
+//
+//   constexpr KindStrategy kStorageClass({.create_on_update = true, .validate = ValidateClass});
+//   constexpr StrategyEntry kStrategies[] = {{"storage.k8s.io", "storageclasses", &kStorageClass}};
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "rest/strategy.h"
+
+namespace keelson::rest {
+
+struct KindRules {
+  names::NameCheck name_check = names::NameIsDnsSubdomain;
+  bool create_on_update = false;
+  bool unconditional_update = true;
+  bool counts_generation = false;
+  bool returns_deleted_object = false;
+
+  void (*prepare_for_create)(const WriteScope& scope, value::Ref object) = nullptr;
+  void (*prepare_for_update)(const WriteScope& scope, value::Ref object,
+                             const value::Value& old) = nullptr;
+
+  void (*validate)(const WriteScope& scope, const value::Value& object,
+                   schema::FieldErrors& errors) = nullptr;
+  // Null: a changed object must satisfy what a new one must.
+  void (*validate_update)(const WriteScope& scope, const value::Value& object,
+                          const value::Value& old, schema::FieldErrors& errors) = nullptr;
+  // A write of the status subresource, which is not held to the rules for the rest.
+  void (*validate_status)(const WriteScope& scope, const value::Value& object,
+                          const value::Value& old, schema::FieldErrors& errors) = nullptr;
+  std::vector<std::string> (*warnings)(const WriteScope& scope, const value::Value& object,
+                                       const value::Value* old) = nullptr;
+};
+
+class KindStrategy final : public Strategy {
+ public:
+  constexpr KindStrategy() = default;
+  explicit constexpr KindStrategy(const KindRules& rules) : rules_(rules) {}
+
+  names::NameCheck name_check() const override { return rules_.name_check; }
+  bool AllowsCreateOnUpdate() const override { return rules_.create_on_update; }
+  bool AllowsUnconditionalUpdate() const override { return rules_.unconditional_update; }
+  bool CountsGeneration() const override { return rules_.counts_generation; }
+  bool ReturnsDeletedObject() const override { return rules_.returns_deleted_object; }
+
+  void PrepareForCreate(const WriteScope& scope, value::Ref object) const override {
+    if (rules_.prepare_for_create) rules_.prepare_for_create(scope, object);
+  }
+  void PrepareForUpdate(const WriteScope& scope, value::Ref object,
+                        const value::Value& old) const override {
+    if (rules_.prepare_for_update) rules_.prepare_for_update(scope, object, old);
+  }
+  void Validate(const WriteScope& scope, const value::Value& object,
+                schema::FieldErrors& errors) const override {
+    if (rules_.validate) rules_.validate(scope, object, errors);
+  }
+  void ValidateUpdate(const WriteScope& scope, const value::Value& object, const value::Value& old,
+                      schema::FieldErrors& errors) const override {
+    if (scope.subresource == "status") {
+      if (rules_.validate_status) rules_.validate_status(scope, object, old, errors);
+    } else if (rules_.validate_update) {
+      rules_.validate_update(scope, object, old, errors);
+    } else if (rules_.validate) {
+      rules_.validate(scope, object, errors);
+    }
+  }
+  std::vector<std::string> Warnings(const WriteScope& scope, const value::Value& object,
+                                    const value::Value* old) const override {
+    if (!rules_.warnings || !scope.subresource.empty()) return {};
+    return rules_.warnings(scope, object, old);
+  }
+
+ private:
+  KindRules rules_;
+};
+
+// One row of the table that says which strategy a resource has, whatever its version.
+struct StrategyEntry {
+  std::string_view group;
+  std::string_view resource;
+  const Strategy* strategy = nullptr;
+};
+
+}  // namespace keelson::rest
