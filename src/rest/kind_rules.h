@@ -1,10 +1,11 @@
 #pragma once
 
-// KindStrategy: a strategy made of facts and plain functions, for kinds that keep no state of their
+// RuleStrategy: a strategy made of facts and plain functions, for kinds that keep no state of their
 // own. Most kinds differ from each other only here, so they are rows of a table:
 //
-//   constexpr KindStrategy kStorageClass({.create_on_update = true, .validate = ValidateClass});
-//   constexpr StrategyEntry kStrategies[] = {{"storage.k8s.io", "storageclasses", &kStorageClass}};
+//   constexpr RuleStrategy kStorageClass({.create_on_update = true, .validate = ValidateClass});
+//
+// The status subresource of a kind has the same strategy; its writes meet validate_status alone.
 
 #include <string>
 #include <string_view>
@@ -19,7 +20,6 @@ struct KindRules {
   bool create_on_update = false;
   bool unconditional_update = true;
   bool counts_generation = false;
-  bool returns_deleted_object = false;
 
   void (*prepare_for_create)(const WriteScope& scope, value::Ref object) = nullptr;
   void (*prepare_for_update)(const WriteScope& scope, value::Ref object,
@@ -37,23 +37,23 @@ struct KindRules {
                                        const value::Value* old) = nullptr;
 };
 
-class KindStrategy final : public Strategy {
+class RuleStrategy final : public Strategy {
  public:
-  constexpr KindStrategy() = default;
-  explicit constexpr KindStrategy(const KindRules& rules) : rules_(rules) {}
+  constexpr RuleStrategy() = default;
+  explicit constexpr RuleStrategy(const KindRules& rules) : rules_(rules) {}
 
   names::NameCheck name_check() const override { return rules_.name_check; }
   bool AllowsCreateOnUpdate() const override { return rules_.create_on_update; }
   bool AllowsUnconditionalUpdate() const override { return rules_.unconditional_update; }
   bool CountsGeneration() const override { return rules_.counts_generation; }
-  bool ReturnsDeletedObject() const override { return rules_.returns_deleted_object; }
 
   void PrepareForCreate(const WriteScope& scope, value::Ref object) const override {
     if (rules_.prepare_for_create) rules_.prepare_for_create(scope, object);
   }
   void PrepareForUpdate(const WriteScope& scope, value::Ref object,
                         const value::Value& old) const override {
-    if (rules_.prepare_for_update) rules_.prepare_for_update(scope, object, old);
+    if (!rules_.prepare_for_update || scope.subresource == "status") return;
+    rules_.prepare_for_update(scope, object, old);
   }
   void Validate(const WriteScope& scope, const value::Value& object,
                 schema::FieldErrors& errors) const override {
@@ -77,13 +77,6 @@ class KindStrategy final : public Strategy {
 
  private:
   KindRules rules_;
-};
-
-// One row of the table that says which strategy a resource has, whatever its version.
-struct StrategyEntry {
-  std::string_view group;
-  std::string_view resource;
-  const Strategy* strategy = nullptr;
 };
 
 }  // namespace keelson::rest
