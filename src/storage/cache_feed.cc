@@ -26,6 +26,16 @@ Status FillFailure(const GroupResource& resource, const Error& error) {
       kRetrySeconds);
 }
 
+// The first page tells how large the objects are; the others are about as large as this.
+constexpr int64_t kFirstPage = 200;
+constexpr size_t kPageBytes = size_t{4} << 20;
+
+int64_t NextLimit(const std::vector<kv::KeyValue>& items, int64_t most) {
+  size_t bytes = 1;
+  for (const auto& item : items) bytes += item.value.size();
+  return std::clamp<int64_t>(static_cast<int64_t>(kPageBytes * items.size() / bytes), 1, most);
+}
+
 }  // namespace
 
 CacheFeed::CacheFeed(kv::Store* store, Executor* executor, Clock* clock, FeedOptions options,
@@ -189,7 +199,7 @@ Task<void> CacheFeed::Fill(std::shared_ptr<WatchCache> cache) {
     cache->BeginFill();
     auto filled = co_await TryFill(cache);
     if (filled) co_return;
-    // The state was compacted away while it was read, or the watch broke: once more.
+    // The watch broke while the state was read: once more.
     bool again = filled.error().code == 410 && !stop_.stop_requested();
     cache->GiveUpFill();
     if (!again) {
@@ -199,43 +209,58 @@ Task<void> CacheFeed::Fill(std::shared_ptr<WatchCache> cache) {
   }
 }
 
+Task<void> CacheFeed::ReadPage(kv::RangeRequest request, std::shared_ptr<Page> page) {
+  auto read =
+      co_await store_->Range(std::move(request), {.stop = stop_.get_token(), .deadline = {}});
+  page->Set(std::move(read));
+}
+
+std::shared_ptr<CacheFeed::Page> CacheFeed::StartReading(const kv::RangeRequest& request) {
+  auto page = Page::Create();
+  if (!gate_.Spawn(executor_, ReadPage(request, page))) page->Set(Fail(ErrorCode::kCancelled, ""));
+  return page;
+}
+
+// Every page is the state of its own instant: looking back at one revision would cost each page
+// all changes since, and fail once they are compacted away. The changes made meanwhile come by the
+// watch and bring the pages to the revision of the last one. While a page is dealt with, the next
+// one is being read.
 Task<ApiResult<void>> CacheFeed::TryFill(std::shared_ptr<WatchCache> cache) {
   const auto& resource = cache->resource().resource;
   const uint64_t watch_number = watch_number_;
   kv::RangeRequest request{.range = kv::KeyRange::Prefix(cache->key_prefix()),
-                           .limit = options_.fill_page};
-  for (;;) {
-    auto page =
-        co_await store_->Range(request, {.stop = stop_.get_token(), .deadline = std::nullopt});
-    if (!page) {
-      if (page.error().code == ErrorCode::kExpired) co_return std::unexpected(ExpiredStatus(""));
-      co_return std::unexpected(FillFailure(resource, page.error()));
+                           .limit = std::min(options_.fill_page, kFirstPage)};
+  auto reading = StartReading(request);
+  Revision revision = 0;
+  for (bool more = true; more;) {
+    auto page = co_await Page::Wait(std::exchange(reading, nullptr));
+    if (!page) co_return std::unexpected(FillFailure(resource, page.error()));
+    more = page->more;
+    revision = page->revision;
+    if (more) {
+      request.range.start = std::string(page->items.back().key.view()) + '\0';
+      request.limit = NextLimit(page->items, options_.fill_page);
+      reading = StartReading(request);
     }
-    if (request.revision == 0) request.revision = page->revision;
-    for (const auto& item : page->items) {
-      auto object = cache->Decode(item.key.view(), item.value, item.mod_revision);
-      if (!object) {
-        log::ErrorS("stored object cannot be read",
-                    {{"key", item.key.view()}, {"err", object.error().message}});
-        continue;
-      }
-      cache->Load(*std::move(object));
-    }
+    cache->Load(page->items);
     if (budget_.exceeded() && !MakeRoom(*cache)) {
       co_return std::unexpected(TooManyRequestsStatus(
           fmt::format("the watch cache of {} does not fit into the memory budget of {} bytes",
                       resource.ToString(), budget_.limit()),
           kRetrySeconds));
     }
-    if (!page->more) break;
-    request.range.start = std::string(page->items.back().key.view()) + '\0';
     co_await Yield(executor_);
   }
+  auto reached = co_await WaitUntilFresh(revision);
   // Changes kept aside are whole only if one watch brought all of them.
   if (watch_ == nullptr || watch_number != watch_number_) {
     co_return std::unexpected(ExpiredStatus(""));
   }
-  cache->FinishFill(request.revision);
+  if (!reached) {
+    Error late{ErrorCode::kTimeout, "the store is late to tell of its changes"};
+    co_return std::unexpected(FillFailure(resource, late));
+  }
+  cache->FinishFill(revision);
   co_return ApiResult<void>();
 }
 

@@ -38,7 +38,7 @@ struct FeedOptions {
   EventLog::Limits log;
   Duration cold_after = std::chrono::minutes(30);  // unused and unwatched for so long: dropped
   Duration fresh_timeout = std::chrono::seconds(3);
-  int64_t fill_page = 10000;
+  int64_t fill_page = 2000;  // objects read at once, at most
 };
 
 class CacheFeed {
@@ -74,6 +74,9 @@ class CacheFeed {
   void Deliver(const kv::WatchBatch& batch);
   void LoseTrack();
   Task<void> Fill(std::shared_ptr<WatchCache> cache);
+  using Page = Completion<Result<kv::RangeResult>>;
+  Task<void> ReadPage(kv::RangeRequest request, std::shared_ptr<Page> page);
+  std::shared_ptr<Page> StartReading(const kv::RangeRequest& request);
   Task<ApiResult<void>> TryFill(std::shared_ptr<WatchCache> cache);
   bool MakeRoom(const WatchCache& need);
   Task<void> DropCache(std::shared_ptr<WatchCache> cache);

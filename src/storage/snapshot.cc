@@ -111,13 +111,26 @@ void ObjectIndex::Load(ObjectRef next) {
 
 void ObjectIndex::FinishLoad() {
   for (size_t i = 0; i < loaded_by_field_.size(); ++i) {
-    for (const auto& [value, objects] : loaded_by_field_[i]) {
-      for (const auto* object : objects) trees_[i + 1]->Load(object);
-    }
+    std::vector<std::string_view> values;
+    for (const auto& [value, objects] : loaded_by_field_[i]) values.push_back(value);
+    std::ranges::sort(values);
+    for (auto value : values) LoadInto(*trees_[i + 1], loaded_by_field_[i][value]);
   }
   for (auto& tree : trees_) tree->FinishLoad();
   loaded_ = {};
   loaded_by_field_ = {};
+}
+
+// Objects of one field value are strewn over memory: those read soon are fetched meanwhile.
+void ObjectIndex::LoadInto(TreeEditor& tree, std::span<const CachedObject* const> objects) {
+  constexpr size_t kAhead = 8, kLine = 64, kLines = 4;
+  for (size_t i = 0; i < objects.size(); ++i) {
+    if (i + kAhead < objects.size()) {
+      const auto* soon = reinterpret_cast<const char*>(objects[i + kAhead]);
+      for (size_t line = 0; line < kLines; ++line) __builtin_prefetch(soon + line * kLine);
+    }
+    tree.Load(objects[i]);
+  }
 }
 
 void ObjectIndex::Publish(Revision revision) {

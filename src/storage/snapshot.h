@@ -9,10 +9,10 @@
 
 #include <atomic>
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <span>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "storage/object_tree.h"
@@ -120,6 +120,7 @@ class ObjectIndex {
   TreeView objects() const { return trees_.front()->view(); }
 
  private:
+  static void LoadInto(TreeEditor& tree, std::span<const CachedObject* const> objects);
   void Advance(Revision revision);
 
   Garbage garbage_;
@@ -128,7 +129,8 @@ class ObjectIndex {
   Snapshot* current_ = nullptr;                     // holds a reference
   // While loading: all objects, and per index those of each field value, in key order.
   std::vector<const CachedObject*> loaded_;
-  std::vector<std::map<std::string_view, std::vector<const CachedObject*>>> loaded_by_field_;
+  using ByValue = std::unordered_map<std::string_view, std::vector<const CachedObject*>>;
+  std::vector<ByValue> loaded_by_field_;
   SnapshotCell* const cell_;
 };
 

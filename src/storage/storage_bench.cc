@@ -7,38 +7,28 @@
 
 #include "storage/testing_storage.h"
 
+// jemalloc's, when that is the allocator.
+extern "C" [[gnu::weak]] int mallctl(const char*, void*, size_t*, void*, size_t);
+
 namespace keelson::storage {
 namespace {
 
 using testing::MakeImage;
 using testing::MakeObject;
+using testing::PodSample;
 using testing::Sample;
 using testing::TestStorage;
 
-// A pod as a cluster has them: three labels, nine selectable fields, `bytes` of JSON.
-Sample PodSample(size_t i, size_t bytes) {
-  Sample sample{.ns = fmt::format("namespace-{}", i % 100),
-                .name = fmt::format("deployment-5d78c9869d-{:07}", i),
-                .labels = {{"app", "deployment"},
-                           {"pod-template-hash", "5d78c9869d"},
-                           {"app.kubernetes.io/part-of", "shop"}},
-                .fields = {{"nodeName", fmt::format("node-{}", i % 500)},
-                           {"phase", "Running"},
-                           {"restartPolicy", "Always"},
-                           {"schedulerName", "default-scheduler"},
-                           {"serviceAccountName", "default"},
-                           {"hostNetwork", "false"},
-                           {"podIP", "10.0.0.1"},
-                           {"podIPs", "10.0.0.1"},
-                           {"nominatedNodeName", ""}}};
-  size_t rest = MakeImage(sample).json.size();
-  sample.data = std::string(bytes > rest ? bytes - rest : 0, 'x');
-  return sample;
-}
-
 size_t HeapBytes() {
-  auto info = mallinfo2();
-  return info.uordblks + info.hblkhd;
+  if (mallctl == nullptr) {
+    auto info = mallinfo2();
+    return info.uordblks + info.hblkhd;
+  }
+  uint64_t epoch = 1;
+  size_t allocated = 0, size = sizeof allocated;
+  mallctl("epoch", nullptr, nullptr, &epoch, sizeof epoch);
+  mallctl("stats.allocated", &allocated, &size, nullptr, 0);
+  return allocated;
 }
 
 void FillStore(TestStorage& storage, size_t count, size_t bytes) {

@@ -2,6 +2,8 @@
 
 // Objects for tests and benchmarks: pods and the like, with facts that point into their JSON.
 
+#include <fmt/format.h>
+
 #include <string>
 #include <string_view>
 #include <utility>
@@ -80,6 +82,27 @@ inline ObjectImage MakeImage(const Sample& sample) {
 
 inline ObjectRef MakeObject(const Sample& sample, Revision revision) {
   return *CachedObject::Create(MakeImage(sample), revision);
+}
+
+// A pod as a cluster has them: three labels, nine selectable fields, `bytes` of JSON.
+inline Sample PodSample(size_t i, size_t bytes) {
+  Sample sample{.ns = fmt::format("namespace-{}", i % 100),
+                .name = fmt::format("deployment-5d78c9869d-{:07}", i),
+                .labels = {{"app", "deployment"},
+                           {"pod-template-hash", "5d78c9869d"},
+                           {"app.kubernetes.io/part-of", "shop"}},
+                .fields = {{"nodeName", fmt::format("node-{}", i % 500)},
+                           {"phase", "Running"},
+                           {"restartPolicy", "Always"},
+                           {"schedulerName", "default-scheduler"},
+                           {"serviceAccountName", "default"},
+                           {"hostNetwork", "false"},
+                           {"podIP", "10.0.0.1"},
+                           {"podIPs", "10.0.0.1"},
+                           {"nominatedNodeName", ""}}};
+  size_t rest = MakeImage(sample).json.size();
+  sample.data = std::string(bytes > rest ? bytes - rest : 0, 'x');
+  return sample;
 }
 
 }  // namespace keelson::storage::testing

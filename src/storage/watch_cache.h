@@ -71,7 +71,9 @@ class WatchCache {
 
   // The rest on the feed's executor. Between BeginFill and the end of it changes are kept aside.
   void BeginFill();
-  void Load(ObjectRef next);  // in key order
+  // Stored values in key order, each with a state from since BeginFill.
+  void Load(std::span<const kv::KeyValue> items);
+  // All changes up to `revision`, that of the last state loaded, have been applied.
   void FinishFill(Revision revision);
   void GiveUpFill();
   bool filling() const { return filling_; }
@@ -81,7 +83,16 @@ class WatchCache {
 
  private:
   void WakeWaiters(const std::optional<Status>& result);
+  // What a change did to the cache.
+  struct Effect {
+    ObjectRef object;    // after it; empty when it is gone or cannot be read
+    ObjectRef previous;  // before it
+    ptrdiff_t grown = 0;
+  };
+  Effect Change(const kv::Event& event);
+  void CatchUp(std::span<const kv::Event> events);
   void ApplyNow(std::span<const kv::Event> events);
+  void Account(ptrdiff_t bytes);
   void Forget();
 
   const std::shared_ptr<const ResourceOptions> resource_;

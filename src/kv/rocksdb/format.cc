@@ -156,7 +156,7 @@ std::optional<StateHeader> ParseState(std::string_view state) {
   return header;
 }
 
-Result<KeyValue> DecodeState(std::string_view key, std::string_view state, bool with_value) {
+Result<KeyValue> DecodeState(std::string_view key, std::string_view state) {
   auto header = ParseState(state);
   if (!header) return Fail(ErrorCode::kCorrupt, "the state of key \"{}\" does not decode", key);
   KeyValue kv;
@@ -164,7 +164,7 @@ Result<KeyValue> DecodeState(std::string_view key, std::string_view state, bool 
   kv.mod_revision = header->mod_revision;
   kv.version = header->version;
   kv.lease = header->lease;
-  Hold(kv, key, with_value ? header->value : std::string_view());
+  Hold(kv, key, header->value);
   return kv;
 }
 

@@ -56,7 +56,7 @@ std::optional<uint64_t> TakeVarint(std::string_view& in);
 // The numbers in front of the value. The whole state is this followed by the value's bytes.
 void AppendStateHeader(std::string& out, const KeyValue& kv);
 // The result's key and value are copied into one block of their own.
-Result<KeyValue> DecodeState(std::string_view key, std::string_view state, bool with_value = true);
+Result<KeyValue> DecodeState(std::string_view key, std::string_view state);
 
 // The revisions in a state without copying it.
 struct StateHeader {

@@ -22,6 +22,45 @@ Result<void> CheckStop(const Call& call, int64_t step) {
   return {};
 }
 
+// Puts the keys and values of one answer into shared blocks: an allocation for each of them would
+// cost as much as reading it.
+class Packer {
+ public:
+  Result<KeyValue> Take(std::string_view key, std::string_view state, bool with_value) {
+    auto header = format::ParseState(state);
+    if (!header) return Fail(ErrorCode::kCorrupt, "the state of key \"{}\" does not decode", key);
+    std::string_view value = with_value ? header->value : std::string_view();
+    KeyValue kv{.create_revision = header->create_revision,
+                .mod_revision = header->mod_revision,
+                .version = header->version,
+                .lease = header->lease};
+    if (key.size() + value.size() > block_.size() - used_) NewBlock(key.size() + value.size());
+    kv.key = Pack(key);
+    kv.value = Pack(value);
+    return kv;
+  }
+
+ private:
+  void NewBlock(size_t size) {
+    // Small answers get small blocks.
+    next_size_ = std::min(2 * std::max(size, next_size_), kMostBytes);
+    block_ = Slice::Make(std::max(size, next_size_), [&](char* begin) { begin_ = begin; });
+    used_ = 0;
+  }
+  Slice Pack(std::string_view bytes) {
+    bytes.copy(begin_ + used_, bytes.size());
+    Slice packed = block_.Sub(used_, bytes.size());
+    used_ += bytes.size();
+    return packed;
+  }
+
+  static constexpr size_t kMostBytes = size_t{64} << 10;
+  Slice block_;
+  char* begin_ = nullptr;
+  size_t used_ = 0;
+  size_t next_size_ = 0;
+};
+
 }  // namespace
 
 // One instant of the store.
@@ -127,7 +166,7 @@ class StateReader::Merge {
 
   Result<KeyValue> Take(bool with_value) {
     if (!AtChange()) {
-      return format::DecodeState(FromRocks(keys_->key()), FromRocks(keys_->value()), with_value);
+      return packer_.Take(FromRocks(keys_->key()), FromRocks(keys_->value()), with_value);
     }
     if (!with_value) event_.previous.value = {};
     return std::move(event_.previous);
@@ -152,6 +191,7 @@ class StateReader::Merge {
   std::unique_ptr<rocksdb::Iterator> log_;
   FirstChanges changes_;
   Event event_;
+  Packer packer_;
 };
 
 Result<RangeResult> StateReader::Range(const RangeRequest& request, const Call& call) {
