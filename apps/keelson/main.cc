@@ -25,6 +25,7 @@
 #include "options.h"
 #include "server/generic_api_server.h"
 #include "server/https_serving.h"
+#include "server/openapi_endpoint.h"
 #include "server/systemd.h"
 #include "storage.h"
 
@@ -147,6 +148,11 @@ Result<void> Serve(const Options& options) {
   TRY(auto storage, Storage::Open(options.data_dir, clock, process.metrics));
   kube::BuiltInApi built_in(api::kCatalog, storage->store(), storage->feed(), clock);
   built_in.Install(server->mux());
+  server::InstallOpenApi(server->mux(),
+                         std::make_shared<server::OpenApiDocuments>(
+                             schema::DefaultOpenApiSource(api::kCatalog),
+                             std::make_unique<ThreadExecutor>("openapi"), clock),
+                         clock);
   TRY_VOID(server->Prepare());
 
   std::unique_ptr<server::UnixServing> debug_socket;

@@ -263,6 +263,21 @@ ApiResult<OutputMedia> NegotiateOutput(const OutputRequest& request, const Outpu
   return *media;
 }
 
+std::optional<size_t> PickMediaType(std::string_view accept,
+                                    std::span<const std::string_view> offered) {
+  for (const auto& clause : ParseAccept(accept.empty() ? "*/*" : accept)) {
+    for (size_t i = 0; i < offered.size(); ++i) {
+      auto subtype = offered[i];
+      auto type = TakeUntil(subtype, '/');
+      if ((clause.type == type || clause.type == "*") &&
+          (clause.subtype == subtype || clause.subtype == "*")) {
+        return i;
+      }
+    }
+  }
+  return std::nullopt;
+}
+
 ApiResult<DiscoveryMedia> NegotiateDiscovery(const OutputRequest& request) {
   if (request.accept.empty()) return DiscoveryMedia{.pretty = WantsPretty(request)};
   if (auto refused = RefuseByRoute(request.accept, {})) {

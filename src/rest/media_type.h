@@ -7,6 +7,8 @@
 // texts are kept, because clients see them.
 
 #include <cstdint>
+#include <optional>
+#include <span>
 #include <string_view>
 
 #include "base/status.h"
@@ -57,6 +59,11 @@ enum class PatchType : uint8_t { kJsonPatch, kMergePatch, kStrategicMergePatch, 
 
 // Fails with 415. Custom resources have no strategic merge patch.
 ApiResult<PatchType> NegotiatePatch(std::string_view content_type, bool strategic = true);
+
+// The place in `offered` of the first media type that the best clause of `accept` allows; an empty
+// `accept` allows all. Nothing when none of them is wanted.
+std::optional<size_t> PickMediaType(std::string_view accept,
+                                    std::span<const std::string_view> offered);
 
 // What a client of /api and /apis wants: one group at a time, or everything in one document.
 struct DiscoveryMedia {

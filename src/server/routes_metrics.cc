@@ -1,5 +1,4 @@
-#include <zlib.h>
-
+#include "server/compression.h"
 #include "server/reply.h"
 #include "server/routes.h"
 
@@ -8,34 +7,7 @@ namespace {
 
 constexpr std::string_view kContentType =
     "text/plain; version=0.0.4; charset=utf-8; escaping=underscores";
-
-std::string Gzip(std::string_view text) {
-  z_stream stream{};
-  constexpr int kGzipWindow = 15 + 16;
-  KEELSON_CHECK(
-      deflateInit2(&stream, Z_BEST_SPEED, Z_DEFLATED, kGzipWindow, 8, Z_DEFAULT_STRATEGY) == Z_OK);
-  std::string out(deflateBound(&stream, text.size()), '\0');
-  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
-  stream.avail_in = static_cast<uInt>(text.size());
-  stream.next_out = reinterpret_cast<Bytef*>(out.data());
-  stream.avail_out = static_cast<uInt>(out.size());
-  KEELSON_CHECK(deflate(&stream, Z_FINISH) == Z_STREAM_END);
-  out.resize(stream.total_out);
-  deflateEnd(&stream);
-  return out;
-}
-
-bool AcceptsGzip(const http::Request& request) {
-  auto accepted = request.headers.Get("accept-encoding").value_or("");
-  while (!accepted.empty()) {
-    auto item = accepted.substr(0, accepted.find(','));
-    accepted.remove_prefix(std::min(accepted.size(), item.size() + 1));
-    while (!item.empty() && item.front() == ' ') item.remove_prefix(1);
-    if (item == "gzip" || item.starts_with("gzip;"))
-      return item.find("q=0.0") == item.npos && !item.ends_with("q=0");
-  }
-  return false;
-}
+constexpr int kLevel = 1;  // scraped every few seconds
 
 class Metrics final : public Endpoint {
  public:
@@ -56,7 +28,7 @@ class Metrics final : public Endpoint {
     auto& headers = context.response.headers();
     if (AcceptsGzip(context.request)) {
       headers.AddView("Content-Encoding", "gzip");
-      text = Gzip(text);
+      text = Gzip(text, kLevel);
     }
     headers.Add("Process-Start-Time-Unix", start_);
     SendBody(context, 200, kContentType, std::move(text));
