@@ -2,37 +2,13 @@
 
 #include <algorithm>
 #include <string>
+#include <tuple>
 #include <utility>
 
 #include "storage/resource_keys.h"
 
 namespace keelson::kube {
 namespace {
-
-// Groups as upstream's discovery orders them, by priority. Versions of a group: preferred first.
-constexpr std::string_view kGroupOrder[] = {
-    "",
-    "apiregistration.k8s.io",
-    "apps",
-    "events.k8s.io",
-    "authentication.k8s.io",
-    "authorization.k8s.io",
-    "autoscaling",
-    "batch",
-    "certificates.k8s.io",
-    "networking.k8s.io",
-    "policy",
-    "rbac.authorization.k8s.io",
-    "storage.k8s.io",
-    "admissionregistration.k8s.io",
-    "apiextensions.k8s.io",
-    "scheduling.k8s.io",
-    "coordination.k8s.io",
-    "node.k8s.io",
-    "discovery.k8s.io",
-    "resource.k8s.io",
-    "flowcontrol.apiserver.k8s.io",
-};
 
 // Selectable fields by which controllers list and watch all the time.
 constexpr std::string_view kIndexed[] = {"spec.nodeName"};
@@ -108,21 +84,21 @@ void BuiltInApi::AddResource(const schema::ResourceInfo& info) {
 }
 
 std::vector<rest::DiscoveryGroup> BuiltInApi::DiscoveryGroups() const {
+  std::vector<const schema::GroupVersionInfo*> versions;
+  for (const auto& version : catalog_.group_versions()) {
+    if (version.served && !version.resources.empty()) versions.push_back(&version);
+  }
+  std::ranges::sort(versions, {}, [](const schema::GroupVersionInfo* version) {
+    return std::tuple(-version->group_priority, version->group, -version->version_priority);
+  });
   std::vector<rest::DiscoveryGroup> groups;
-  for (auto name : kGroupOrder) {
-    rest::DiscoveryGroup group{std::string(name), {}};
-    for (const auto& served : served_) {
-      if (served->info.group != name) continue;
-      auto version =
-          std::ranges::find(group.versions, served->info.version, &rest::DiscoveryVersion::version);
-      if (version == group.versions.end()) {
-        // Newer versions come later in the catalog and are preferred.
-        group.versions.insert(group.versions.begin(), {std::string(served->info.version), {}});
-        version = group.versions.begin();
-      }
-      version->resources.push_back(&served->info);
+  for (const auto* version : versions) {
+    if (groups.empty() || groups.back().name != version->group) {
+      groups.push_back({std::string(version->group), {}});
     }
-    if (!group.versions.empty()) groups.push_back(std::move(group));
+    rest::DiscoveryVersion shown{std::string(version->version), {}};
+    for (const auto& info : version->resources) shown.resources.push_back(&info);
+    groups.back().versions.push_back(std::move(shown));
   }
   return groups;
 }
