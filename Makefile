@@ -5,7 +5,7 @@ PRESET ?= release
 ARGS   ?=
 JOBS   ?= $(shell nproc)
 
-.PHONY: setup build run test test-asan test-tsan fuzz bench format lint clean
+.PHONY: setup build run test test-asan test-tsan test-kubectl fuzz bench format lint clean
 
 setup:
 	@tools/setup
@@ -25,6 +25,10 @@ test-asan:
 	$(MAKE) test PRESET=asan
 test-tsan:
 	TSAN_OPTIONS="suppressions=$(CURDIR)/tools/tsan.supp $$TSAN_OPTIONS" $(MAKE) test PRESET=tsan
+
+# Drives a real kubectl, the one in PATH or in KUBECTL, against a server of its own.
+test-kubectl: build
+	tests/kubectl_suite/suite.py build/bin/keelson $(ARGS)
 
 # Runs every fuzz target for SECONDS each; findings are kept under build/fuzz/findings.
 SECONDS ?= 60
