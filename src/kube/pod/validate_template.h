@@ -6,6 +6,9 @@
 // upstream reports it. A valid object costs no allocation: paths live on the stack and become text
 // only for an error. (Where upstream walks a Go map, whose order is random, keys come sorted.)
 
+#include <string>
+#include <vector>
+
 #include "schema/field_error.h"
 #include "value/path.h"
 #include "value/value.h"
@@ -36,5 +39,10 @@ void ValidateClaimSpec(const value::Value& spec, const value::Path& path,
 // A meta/v1 LabelSelector; nothing is wrong with an absent one.
 void ValidateLabelSelector(const value::Value& selector, const value::Path& path,
                            schema::FieldErrors& errors);
+
+// What deserves a Warning header though it is accepted. `path` is empty for a Pod, otherwise where
+// the template stands.
+void WarnAboutPodTemplate(const value::Value& pod_template, const value::Path& path,
+                          std::vector<std::string>& warnings);
 
 }  // namespace keelson::kube::pod
