@@ -4,7 +4,6 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <span>
@@ -12,10 +11,8 @@
 #include <thread>
 #include <vector>
 
+#include "access.h"
 #include "api/catalog.h"
-#include "auth/authenticator.h"
-#include "auth/authorizer.h"
-#include "auth/token_file.h"
 #include "base/gate.h"
 #include "base/ids.h"
 #include "base/log.h"
@@ -66,48 +63,6 @@ void Fatal(std::string message) {
   _exit(255);
 }
 
-// Where everything is allowed, at least somebody must ask.
-bool AllowsAnonymous(const Options& options) {
-  if (!options.anonymous_auth) return false;
-  if (std::ranges::find(options.authorization_mode, "AlwaysAllow") ==
-      options.authorization_mode.end()) {
-    return true;
-  }
-  log::Warning(
-      "AnonymousAuth is not allowed with the AlwaysAllow authorizer. Resetting AnonymousAuth to "
-      "false. You should use a different authorizer");
-  return false;
-}
-
-Result<std::shared_ptr<auth::Authenticator>> MakeAuthenticator(const Options& options,
-                                                               const std::string& loopback_token) {
-  std::vector<std::shared_ptr<auth::Authenticator>> members;
-  auto loopback = std::make_shared<auth::TokenTable>();
-  loopback->Add(loopback_token, std::make_shared<auth::User>(
-                                    auth::User{.name = std::string(auth::kApiServerUser),
-                                               .uid = NewUuid(),
-                                               .groups = {std::string(auth::kAuthenticatedGroup),
-                                                          std::string(auth::kPrivilegedGroup)}}));
-  members.push_back(std::move(loopback));
-  if (!options.token_auth_file.empty()) {
-    TRY(auto tokens, auth::ReadTokenFile(options.token_auth_file));
-    members.push_back(std::move(tokens));
-  }
-  if (AllowsAnonymous(options)) {
-    members.push_back(std::make_shared<auth::AnonymousAuthenticator>());
-  }
-  return std::make_shared<auth::AuthenticatorUnion>(std::move(members));
-}
-
-std::shared_ptr<auth::Authorizer> MakeAuthorizer(const Options& options) {
-  std::vector<std::shared_ptr<auth::Authorizer>> members{std::make_shared<auth::PrivilegedGroup>()};
-  for (const auto& mode : options.authorization_mode) {
-    if (mode == "AlwaysAllow") members.push_back(std::make_shared<auth::AlwaysAllow>());
-    if (mode == "AlwaysDeny") members.push_back(std::make_shared<auth::AlwaysDeny>());
-  }
-  return std::make_shared<auth::AuthorizerUnion>(std::move(members));
-}
-
 void NotifyReady() {
   if (auto notified = server::NotifySystemd("READY=1\n"); !notified) {
     log::Error("Unable to send systemd daemon successful start message: {}",
@@ -132,15 +87,16 @@ Result<void> Serve(const Options& options) {
   TRY(auto serving, server::HttpsServing::Create(options.serving, public_address, *pool, clock,
                                                  process.request_metrics));
   const std::string loopback_token = NewUuid() + NewUuid();
-  TRY(auto authenticator, MakeAuthenticator(options, loopback_token));
+  TRY(auto access, Access::Create(options, loopback_token));
   TRY(auto server, server::GenericApiServer::Create(
                        "kube-apiserver",
                        {.run = options.run,
                         .features = options.features,
                         .api_audiences = options.api_audiences},
                        {.process = process,
-                        .authenticator = std::move(authenticator),
-                        .authorizer = MakeAuthorizer(options),
+                        .authenticator = access->authenticator(),
+                        .authorizer = access->authorizer(),
+                        .impersonator = access->impersonator(),
                         .loopback = serving->Loopback(loopback_token),
                         .version = server::ThisVersion(),
                         .fatal = Fatal},
@@ -153,6 +109,7 @@ Result<void> Serve(const Options& options) {
                              schema::DefaultOpenApiSource(api::kCatalog),
                              std::make_unique<ThreadExecutor>("openapi"), clock),
                          clock);
+  TRY(auto connection, access->Connect(*server, built_in, *storage, clock, executor));
   TRY_VOID(server->Prepare());
 
   std::unique_ptr<server::UnixServing> debug_socket;

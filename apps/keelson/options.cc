@@ -88,7 +88,7 @@ void Options::AddFlags(flags::FlagSet& flags) {
                "A CSV file of bearer tokens: token,user,uid,\"group1,group2\".");
   flags.BeginSection("Authorization");
   flags.StringSlice("authorization-mode", authorization_mode,
-                    "What decides about requests: AlwaysAllow or AlwaysDeny.");
+                    "What decides about requests, in order: RBAC, AlwaysAllow, AlwaysDeny.");
   flags.BeginSection("Logs");
   flags.Add("v", 'v', std::make_unique<Level>(verbosity), "number for the log level verbosity");
   flags.BeginSection("Global");
@@ -101,7 +101,7 @@ std::vector<std::string> Options::Validate() const {
   auto errors = run.Validate();
   for (auto& error : serving.Validate()) errors.push_back(std::move(error));
   for (const auto& mode : authorization_mode) {
-    if (mode != "AlwaysAllow" && mode != "AlwaysDeny") {
+    if (mode != "AlwaysAllow" && mode != "AlwaysDeny" && mode != "RBAC" && mode != "Node") {
       errors.push_back(fmt::format("authorization-mode \"{}\" is not a valid mode", mode));
     }
   }

@@ -4,9 +4,9 @@
 //
 // An authenticator either decides at once (the usual case: a cached token, a certificate, nobody)
 // or says that it must wait, and is then asked again through a coroutine. Thread-safe: called from
-// every io thread. Errors are for the log; the client only ever sees 401.
+// every io thread. Errors are for the log; the client only ever sees 401. An error never holds a
+// credential.
 
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -36,39 +36,32 @@ class Authenticator {
   virtual Task<Authentication> Authenticate(const http::Request& request);
 };
 
-// Everybody is system:anonymous.
+// Everybody is system:anonymous; or everybody who asks for one of `paths`, when there are any.
 class AnonymousAuthenticator final : public Authenticator {
  public:
-  AnonymousAuthenticator();
+  explicit AnonymousAuthenticator(std::vector<std::string> paths = {});
   std::optional<Authentication> TryAuthenticate(const http::Request& request) override;
 
  private:
+  const std::vector<std::string> paths_;
   UserPtr user_;
 };
 
-// Bearer tokens known in advance, such as the loopback client's. Compared in constant time.
-class TokenTable final : public Authenticator {
- public:
-  // Before the first request only.
-  void Add(std::string token, UserPtr user);
-  std::optional<Authentication> TryAuthenticate(const http::Request& request) override;
-
- private:
-  std::vector<std::pair<std::string, UserPtr>> tokens_;
-};
-
-// Asks each in order and takes the first user; without one, the first error.
+// Asks each in order and takes the first user. When there is none, `fallback` (may be null) is
+// asked, but only for a request that brought nothing to be refused for: whoever shows a bad
+// credential is not anonymous.
 class AuthenticatorUnion final : public Authenticator {
  public:
-  explicit AuthenticatorUnion(std::vector<std::shared_ptr<Authenticator>> members);
+  explicit AuthenticatorUnion(std::vector<std::shared_ptr<Authenticator>> members,
+                              std::shared_ptr<Authenticator> fallback = nullptr);
   std::optional<Authentication> TryAuthenticate(const http::Request& request) override;
   Task<Authentication> Authenticate(const http::Request& request) override;
 
  private:
-  std::vector<std::shared_ptr<Authenticator>> members_;
-};
+  Authentication WithoutUser(const http::Request& request, std::optional<Error> error);
 
-// The token of "Authorization: Bearer <token>"; nothing when there is none.
-std::optional<std::string_view> BearerToken(const http::Request& request);
+  std::vector<std::shared_ptr<Authenticator>> members_;
+  std::shared_ptr<Authenticator> fallback_;
+};
 
 }  // namespace keelson::auth

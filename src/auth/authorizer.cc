@@ -1,6 +1,10 @@
 #include "auth/authorizer.h"
 
+#include <fmt/format.h>
+
 #include <utility>
+
+#include "base/quote.h"
 
 namespace keelson::auth {
 namespace {
@@ -11,7 +15,28 @@ void Merge(Authorization& into, Authorization from) {
   if (from.error && !into.error) into.error = std::move(from.error);
 }
 
+std::string ForbiddenMessage(const Attributes& attributes) {
+  auto user = Quote(attributes.user ? attributes.user->name : "");
+  if (!attributes.resource_request) {
+    return fmt::format("User {} cannot {} path {}", user, attributes.verb, Quote(attributes.path));
+  }
+  std::string resource(attributes.resource);
+  if (!attributes.subresource.empty()) resource += "/" + std::string(attributes.subresource);
+  auto message = fmt::format("User {} cannot {} resource {} in API group {} ", user,
+                             attributes.verb, Quote(resource), Quote(attributes.group));
+  return attributes.ns.empty() ? message + "at the cluster scope"
+                               : message + "in the namespace " + Quote(attributes.ns);
+}
+
 }  // namespace
+
+Status ForbiddenStatus(const Attributes& attributes, std::string_view reason) {
+  auto message = WithoutMarkup(ForbiddenMessage(attributes));
+  if (!reason.empty()) message += ": " + std::string(reason);
+  return keelson::ForbiddenStatus(
+      {.group = std::string(attributes.group), .resource = std::string(attributes.resource)},
+      attributes.name, message);
+}
 
 Task<Authorization> Authorizer::Authorize(Attributes attributes) {
   auto decision = TryAuthorize(attributes);

@@ -12,6 +12,7 @@
 
 #include "auth/user.h"
 #include "base/result.h"
+#include "base/status.h"
 #include "base/task.h"
 
 namespace keelson::auth {
@@ -30,13 +31,14 @@ struct Attributes {
   std::string_view name;
   std::string_view field_selector;  // unparsed
   std::string_view label_selector;
+  bool explain = false;  // wants to know why it is allowed, too
 };
 
 enum class Decision : uint8_t { kNoOpinion, kAllow, kDeny };
 
 struct Authorization {
   Decision decision = Decision::kNoOpinion;
-  std::string reason;          // shown to the client when refused
+  std::string reason;          // shown to the client when refused; of an allow, when asked for
   std::optional<Error> error;  // the decision could not be made
 };
 
@@ -46,6 +48,9 @@ class Authorizer {
   virtual std::optional<Authorization> TryAuthorize(const Attributes& attributes) = 0;
   virtual Task<Authorization> Authorize(Attributes attributes);
 };
+
+// 403, as the client is told: who cannot do what, and the reason when there is one.
+Status ForbiddenStatus(const Attributes& attributes, std::string_view reason);
 
 class AlwaysAllow final : public Authorizer {
  public:

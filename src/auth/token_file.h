@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "auth/authenticator.h"
+#include "auth/token.h"
 #include "base/result.h"
 
 namespace keelson::auth {

@@ -38,4 +38,20 @@ std::string Quote(std::string_view text) {
   return out;
 }
 
+std::string WithoutMarkup(std::string_view text) {
+  std::string out;
+  for (char c : text) {
+    if (c == '&') {
+      out += "&amp;";
+    } else if (c == '<') {
+      out += "&lt;";
+    } else if (c == '>') {
+      out += "&gt;";
+    } else {
+      out += c;
+    }
+  }
+  return out;
+}
+
 }  // namespace keelson

@@ -11,4 +11,7 @@ namespace keelson {
 std::string Quote(std::string_view text);
 void AppendQuoted(std::string& out, std::string_view text);
 
+// Text that echoes a request never looks like HTML: &, < and > as entities.
+std::string WithoutMarkup(std::string_view text);
+
 }  // namespace keelson

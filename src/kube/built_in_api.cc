@@ -5,6 +5,7 @@
 #include <tuple>
 #include <utility>
 
+#include "kube/access/rbac_kinds.h"
 #include "storage/resource_keys.h"
 
 namespace keelson::kube {
@@ -44,7 +45,7 @@ struct BuiltInApi::Served {
 
 BuiltInApi::BuiltInApi(const schema::Catalog& catalog, kv::Store& store, storage::CacheFeed& feed,
                        Clock& clock)
-    : catalog_(catalog), store_(store), feed_(feed), clock_(clock) {
+    : catalog_(catalog), store_(store), feed_(feed), clock_(clock), defaults_(access::Defaults()) {
   for (const auto& version : catalog.group_versions()) {
     if (!version.served) continue;
     for (const auto& info : version.resources) {
@@ -54,6 +55,11 @@ BuiltInApi::BuiltInApi(const schema::Catalog& catalog, kv::Store& store, storage
 }
 
 BuiltInApi::~BuiltInApi() = default;
+
+const rest::Strategy* BuiltInApi::StrategyOf(const schema::ResourceInfo& info) const {
+  const auto* strategy = access::FindStrategy(info.group, info.plural);
+  return strategy != nullptr ? strategy : &plain_;
+}
 
 void BuiltInApi::AddResource(const schema::ResourceInfo& info) {
   auto served = std::make_unique<Served>(info);
@@ -75,7 +81,7 @@ void BuiltInApi::AddResource(const schema::ResourceInfo& info) {
   served->handler =
       std::make_unique<rest::ResourceHandler>(rest::ResourceSpec{.catalog = &catalog_,
                                                                  .info = &served->info,
-                                                                 .strategy = &plain_,
+                                                                 .strategy = StrategyOf(info),
                                                                  .defaults = &defaults_,
                                                                  .encoder = &served->encoder,
                                                                  .store = served->objects.get(),
@@ -101,6 +107,15 @@ std::vector<rest::DiscoveryGroup> BuiltInApi::DiscoveryGroups() const {
     groups.back().versions.push_back(std::move(shown));
   }
   return groups;
+}
+
+const rest::ResourceSpec* BuiltInApi::Find(std::string_view group, std::string_view plural) const {
+  for (const auto& served : served_) {
+    if (served->info.group == group && served->info.plural == plural) {
+      return &served->handler->spec();
+    }
+  }
+  return nullptr;
 }
 
 void BuiltInApi::Install(server::PathMux& mux) {

@@ -32,9 +32,13 @@ class BuiltInApi {
 
   void Install(server::PathMux& mux);
 
+  // A stored resource; null when there is none of that name. Lives as long as this.
+  const rest::ResourceSpec* Find(std::string_view group, std::string_view plural) const;
+
  private:
   struct Served;
 
+  const rest::Strategy* StrategyOf(const schema::ResourceInfo& info) const;
   void AddResource(const schema::ResourceInfo& info);
   std::vector<rest::DiscoveryGroup> DiscoveryGroups() const;
 

@@ -63,9 +63,9 @@ std::span<const Grant> Policy::GrantsOf(SubjectKind kind, std::string_view name)
 
 PolicySet::PolicySet() { Publish(); }
 
-void PolicySet::SetRole(RoleKey key, Rules rules) {
+void PolicySet::ShareRole(RoleKey key, std::shared_ptr<const Rules> rules) {
   std::lock_guard lock(mutex_);
-  roles_[std::move(key)] = std::make_shared<const Rules>(std::move(rules));
+  roles_[std::move(key)] = std::move(rules);
   roles_changed_ = true;
   Publish();
 }
@@ -143,6 +143,7 @@ void PolicySet::Publish() {
     next->groups_ = std::make_shared<const Policy::Index>(groups_);
   }
   current_.store(std::move(next), std::memory_order_release);
+  published_.store(version_, std::memory_order_release);
 }
 
 PolicySet::Batch::Batch(PolicySet& set) : set_(set) {

@@ -104,7 +104,11 @@ class PolicySet {
  public:
   PolicySet();
 
-  void SetRole(RoleKey key, Rules rules);
+  void SetRole(RoleKey key, Rules rules) {
+    ShareRole(std::move(key), std::make_shared<const Rules>(std::move(rules)));
+  }
+  // The same for rules that somebody else reads too.
+  void ShareRole(RoleKey key, std::shared_ptr<const Rules> rules);
   void RemoveRole(const RoleKey& key);
   void SetBinding(Binding binding);
   void RemoveBinding(std::string_view ns, std::string_view name);
@@ -122,6 +126,8 @@ class PolicySet {
   };
 
   std::shared_ptr<const Policy> Current() const { return current_.load(std::memory_order_acquire); }
+  // The version that Current would return; cheaper.
+  uint64_t version() const { return published_.load(std::memory_order_acquire); }
 
  private:
   Policy::Index& IndexOf(SubjectKind kind) {
@@ -142,6 +148,7 @@ class PolicySet {
   bool users_changed_ = true;
   bool groups_changed_ = true;
   std::atomic<std::shared_ptr<const Policy>> current_;
+  std::atomic<uint64_t> published_{0};
 };
 
 // "system:serviceaccount:<namespace>:<name>"

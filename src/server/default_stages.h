@@ -8,7 +8,7 @@
 #include "audit/backend.h"
 #include "auth/authenticator.h"
 #include "auth/authorizer.h"
-#include "server/impersonator.h"
+#include "auth/impersonation.h"
 #include "server/in_flight.h"
 #include "server/options.h"
 #include "server/process_state.h"
@@ -22,7 +22,7 @@ struct StageParts {
   InFlightLimits& in_flight;
   std::shared_ptr<auth::Authenticator> authenticator;
   std::shared_ptr<auth::Authorizer> authorizer;
-  std::shared_ptr<Impersonator> impersonator;
+  std::shared_ptr<auth::Impersonator> impersonator;
   StagePtr flow_control;  // takes the place of the in-flight limits when given
   bool http2 = true;
 };

@@ -20,10 +20,10 @@
 #include "audit/backend.h"
 #include "auth/authenticator.h"
 #include "auth/authorizer.h"
+#include "auth/impersonation.h"
 #include "base/gate.h"
 #include "server/delegation.h"
 #include "server/hooks.h"
-#include "server/impersonator.h"
 #include "server/in_flight.h"
 #include "server/options.h"
 #include "server/path_mux.h"
@@ -41,7 +41,7 @@ struct ServerDeps {
   std::shared_ptr<auth::Authenticator> authenticator;
   std::shared_ptr<auth::Authorizer> authorizer;
   std::shared_ptr<audit::Backend> audit;       // null: none
-  std::shared_ptr<Impersonator> impersonator;  // null: refused
+  std::shared_ptr<auth::Impersonator> impersonator;  // null: refused
   std::shared_ptr<const LoopbackClientConfig> loopback;
   StagePtr flow_control;  // null: in-flight limits
   VersionInfo version;

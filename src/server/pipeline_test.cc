@@ -5,6 +5,7 @@
 
 #include <stdexcept>
 
+#include "auth/token.h"
 #include "base/log.h"
 #include "http/fake_exchange.h"
 #include "server/default_stages.h"

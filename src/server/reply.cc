@@ -47,22 +47,6 @@ void SendInternalError(RequestContext& context, std::string_view what) {
                 fmt::format("Internal Server Error: {}: {}", Quote(context.request.target), what)));
 }
 
-std::string WithoutMarkup(std::string_view text) {
-  std::string out;
-  for (char c : text) {
-    if (c == '&') {
-      out += "&amp;";
-    } else if (c == '<') {
-      out += "&lt;";
-    } else if (c == '>') {
-      out += "&gt;";
-    } else {
-      out += c;
-    }
-  }
-  return out;
-}
-
 bool WantsPretty(RequestContext& context) {
   if (!context.request.raw_query.empty()) {
     // A value that is given wins over the client's name; one that is no boolean means false.

@@ -29,9 +29,6 @@ void SendInternalError(RequestContext& context, std::string_view what);
 // A whole answer with a content type.
 void SendBody(RequestContext& context, int code, std::string_view content_type, std::string body);
 
-// Text that echoes a request never looks like HTML: &, < and > as entities.
-std::string WithoutMarkup(std::string_view text);
-
 // Whether this client gets indented JSON.
 bool WantsPretty(RequestContext& context);
 

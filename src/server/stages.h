@@ -10,9 +10,9 @@
 #include "audit/backend.h"
 #include "auth/authenticator.h"
 #include "auth/authorizer.h"
+#include "auth/impersonation.h"
 #include "base/clock.h"
 #include "server/drain.h"
-#include "server/impersonator.h"
 #include "server/in_flight.h"
 #include "server/request_metrics.h"
 #include "server/signals.h"
@@ -48,7 +48,7 @@ StagePtr RequestDeadlineStage(Duration request_timeout);
 StagePtr AuthenticationStage(std::shared_ptr<auth::Authenticator> authenticator,
                              std::vector<std::string> api_audiences);
 StagePtr AuditStage(audit::Backend& backend, const Clock& clock);
-StagePtr ImpersonationStage(std::shared_ptr<Impersonator> impersonator);
+StagePtr ImpersonationStage(std::shared_ptr<auth::Impersonator> impersonator);
 StagePtr AuthorizationStage(std::shared_ptr<auth::Authorizer> authorizer);
 
 // in_flight.cc

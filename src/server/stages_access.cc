@@ -122,9 +122,25 @@ class Audit final : public Stage {
   const Clock& clock_;
 };
 
+auth::Attributes AttributesOf(const RequestContext& context) {
+  const auto& info = context.info;
+  return {.user = context.user,
+          .resource_request = info.is_resource_request,
+          .verb = info.verb,
+          .path = info.path,
+          .group = info.api_group,
+          .version = info.api_version,
+          .ns = info.ns,
+          .resource = info.resource,
+          .subresource = info.subresource,
+          .name = info.name,
+          .field_selector = info.field_selector,
+          .label_selector = info.label_selector};
+}
+
 class Impersonation final : public Stage {
  public:
-  explicit Impersonation(std::shared_ptr<Impersonator> impersonator)
+  explicit Impersonation(std::shared_ptr<auth::Impersonator> impersonator)
       : impersonator_(std::move(impersonator)) {}
   std::string_view name() const override { return "ConstrainedImpersonation"; }
   std::string_view latency_label() const override { return "constrainedimpersonation"; }
@@ -143,7 +159,7 @@ class Impersonation final : public Stage {
   }
 
   Task<Verdict> BeforeWaiting(RequestContext& context) override {
-    auto user = co_await impersonator_->Impersonate(context.request, context.user);
+    auto user = co_await impersonator_->Impersonate(context.request, AttributesOf(context));
     if (!user) {
       context.response.headers().AddView("X-Content-Type-Options", "nosniff");
       SendStatus(context, user.error());
@@ -159,21 +175,8 @@ class Impersonation final : public Stage {
   }
 
  private:
-  std::shared_ptr<Impersonator> impersonator_;
+  std::shared_ptr<auth::Impersonator> impersonator_;
 };
-
-std::string ForbiddenMessage(const auth::Attributes& attributes) {
-  auto user = Quote(attributes.user ? attributes.user->name : "");
-  if (!attributes.resource_request) {
-    return fmt::format("User {} cannot {} path {}", user, attributes.verb, Quote(attributes.path));
-  }
-  std::string resource(attributes.resource);
-  if (!attributes.subresource.empty()) resource += "/" + std::string(attributes.subresource);
-  auto message = fmt::format("User {} cannot {} resource {} in API group {} ", user,
-                             attributes.verb, Quote(resource), Quote(attributes.group));
-  return attributes.ns.empty() ? message + "at the cluster scope"
-                               : message + "in the namespace " + Quote(attributes.ns);
-}
 
 class Authorization final : public Stage {
  public:
@@ -194,22 +197,6 @@ class Authorization final : public Stage {
   }
 
  private:
-  static auth::Attributes AttributesOf(const RequestContext& context) {
-    const auto& info = context.info;
-    return {.user = context.user,
-            .resource_request = info.is_resource_request,
-            .verb = info.verb,
-            .path = info.path,
-            .group = info.api_group,
-            .version = info.api_version,
-            .ns = info.ns,
-            .resource = info.resource,
-            .subresource = info.subresource,
-            .name = info.name,
-            .field_selector = info.field_selector,
-            .label_selector = info.label_selector};
-  }
-
   static Verdict Decide(RequestContext& context, const auth::Attributes& attributes,
                         const auth::Authorization& verdict) {
     // An authorizer may meet errors and still allow, so the decision counts first.
@@ -221,12 +208,8 @@ class Authorization final : public Stage {
     if (log::V(4)) {
       log::InfoS("Forbidden", {{"URI", context.request.target}, {"reason", verdict.reason}});
     }
-    auto message = WithoutMarkup(ForbiddenMessage(attributes));
-    if (!verdict.reason.empty()) message += ": " + verdict.reason;
     context.response.headers().AddView("X-Content-Type-Options", "nosniff");
-    SendStatus(context, ForbiddenStatus({.group = std::string(attributes.group),
-                                         .resource = std::string(attributes.resource)},
-                                        attributes.name, message));
+    SendStatus(context, auth::ForbiddenStatus(attributes, verdict.reason));
     return Verdict::kAnswer;
   }
 
@@ -242,7 +225,7 @@ StagePtr AuthenticationStage(std::shared_ptr<auth::Authenticator> authenticator,
 StagePtr AuditStage(audit::Backend& backend, const Clock& clock) {
   return std::make_unique<Audit>(backend, clock);
 }
-StagePtr ImpersonationStage(std::shared_ptr<Impersonator> impersonator) {
+StagePtr ImpersonationStage(std::shared_ptr<auth::Impersonator> impersonator) {
   return std::make_unique<Impersonation>(std::move(impersonator));
 }
 StagePtr AuthorizationStage(std::shared_ptr<auth::Authorizer> authorizer) {
