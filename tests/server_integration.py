@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Runs the keelson binary with real sockets, signals and load, and holds its answers against those
-recorded from kube-apiserver. usage: server_integration.py KEELSON [TestCase.test ...]
+recorded from kube-apiserver. usage: server_integration.py KEELSON H2_LOAD [TestCase.test ...]
 """
 import http.client
 import os
@@ -15,6 +15,7 @@ import time
 import unittest
 
 KEELSON = None
+H2_LOAD = None
 HOST = '127.0.0.1'
 
 
@@ -344,6 +345,21 @@ class Shutdown(unittest.TestCase):
             self.assertTrue(s.recv(4096).startswith(b'HTTP/1.1 200 '))
             self.assertEqual(server.wait(), 0)
 
+    def test_watches_end_whole_within_their_grace(self):
+        with Server('--shutdown-watch-termination-grace-period=5s') as server:
+            watches = [server.connect() for _ in range(8)]
+            for s in watches:
+                s.sendall(b'GET /api/v1/configmaps?watch=1 HTTP/1.1\r\n' + HEAD + b'\r\n')
+                self.assertTrue(s.recv(4096).startswith(b'HTTP/1.1 200 '))
+            server.terminate()
+            for s in watches:
+                with s:
+                    last = b''
+                    while piece := s.recv(4096):
+                        last = piece
+                    self.assertTrue(last.endswith(b'0\r\n\r\n'), last)  # ended, not cut
+            self.assertEqual(server.wait(), 0)
+
     def wait_for_log(self, server, text):
         deadline = time.monotonic() + 10
         while text not in server.log():
@@ -442,6 +458,25 @@ class Restarts(unittest.TestCase):
         self.assertEqual(self.faults, [])
         self.assertGreater(self.answered, 10 * self.RESTARTS)
 
+    def test_http2_connections(self):
+        with tempfile.TemporaryDirectory() as folder:
+            server = Server(cert_dir=folder, port=self.port)
+            load = subprocess.Popen([H2_LOAD, f'https://{HOST}:{self.port}/version', TOKEN, '8'],
+                                    stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+            for _ in range(self.RESTARTS):
+                time.sleep(0.2)
+                with server:
+                    server.terminate()
+                    self.assertEqual(server.wait(), 0, server.log())
+                server = Server(cert_dir=folder, port=self.port)
+            out = load.communicate(timeout=20)[0]
+            server.__exit__()
+        print(f'HTTP/2 connections: {self.RESTARTS} restarts, {out}', end='')
+        self.assertEqual(load.returncode, 0, out)
+        answers, over_http2 = (int(part.split()[0]) for part in out.split(',')[:2])
+        self.assertEqual(answers, over_http2)
+        self.assertGreater(answers, 10 * self.RESTARTS)
+
     def test_fresh_connections(self):
         self.run_restarts(keep_alive=False)
 
@@ -462,4 +497,5 @@ class ColdStart(unittest.TestCase):
 
 if __name__ == '__main__':
     KEELSON = os.path.abspath(sys.argv.pop(1))
+    H2_LOAD = os.path.abspath(sys.argv.pop(1))
     unittest.main(verbosity=2)

@@ -6,7 +6,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cerrno>
+#include <string>
+#include <system_error>
 
 namespace keelson::net {
 namespace {
@@ -24,11 +27,11 @@ size_t TotalSize(std::span<const iovec> pieces) {
   return total;
 }
 
-// What went wrong with a socket, in the words Go's users know.
-Error SocketError(int error_number, std::string_view doing) {
-  auto failure = FailErrno(error_number, doing).error();
-  failure.code = ErrorCode::kUnavailable;
-  return failure;
+// What went wrong with a socket, in the words Go's users know: "connect: connection refused".
+Error SocketError(int error_number, std::string_view call) {
+  std::string reason = std::generic_category().message(error_number);
+  if (!reason.empty()) reason[0] = static_cast<char>(std::tolower(reason[0]));
+  return {ErrorCode::kUnavailable, fmt::format("{}: {}", call, reason)};
 }
 
 }  // namespace
@@ -55,7 +58,7 @@ Result<std::unique_ptr<Stream>> Stream::Connect(IoThread& thread, const Address&
   int on = 1;
   if (address.family() != AF_UNIX) setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
   if (connect(fd, address.data(), address.size()) != 0 && errno != EINPROGRESS) {
-    return std::unexpected(SocketError(errno, fmt::format("connecting to {}", address.ToString())));
+    return std::unexpected(SocketError(errno, "connect"));
   }
   self->phase_ = Phase::kConnecting;
   return self;
@@ -111,7 +114,7 @@ void Stream::OnEvents(uint32_t events) {
     int error = 0;
     socklen_t size = sizeof(error);
     getsockopt(fd_, SOL_SOCKET, SO_ERROR, &error, &size);
-    if (error != 0) return Break(SocketError(error, "connecting"));
+    if (error != 0) return Break(SocketError(error, "connect"));
     if ((events & EPOLLOUT) == 0) return;
     Connected();
     if (closed()) return;
