@@ -17,6 +17,7 @@
 #include "base/ids.h"
 #include "base/log.h"
 #include "kube/built_in_api.h"
+#include "kube/strategies.h"
 #include "kv/rocksdb/store_command.h"
 #include "net/io_thread.h"
 #include "options.h"
@@ -102,7 +103,11 @@ Result<void> Serve(const Options& options) {
                         .fatal = Fatal},
                        std::make_shared<server::EmptyDelegate>(server::NotFoundEndpoint())));
   TRY(auto storage, Storage::Open(options.data_dir, clock, process.metrics));
-  kube::BuiltInApi built_in(api::kCatalog, storage->store(), storage->feed(), clock);
+  kube::BuiltInApi built_in({.catalog = api::kCatalog,
+                             .store = storage->store(),
+                             .feed = storage->feed(),
+                             .clock = clock,
+                             .kinds = kube::BuiltInKinds()});
   built_in.Install(server->mux());
   server::InstallOpenApi(server->mux(),
                          std::make_shared<server::OpenApiDocuments>(

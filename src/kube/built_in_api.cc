@@ -5,7 +5,10 @@
 #include <tuple>
 #include <utility>
 
-#include "kube/access/rbac_kinds.h"
+#include "rest/decode_body.h"
+#include "rest/scale.h"
+#include "rest/status_strategy.h"
+#include "rest/versions.h"
 #include "storage/resource_keys.h"
 
 namespace keelson::kube {
@@ -14,8 +17,8 @@ namespace {
 // Selectable fields by which controllers list and watch all the time.
 constexpr std::string_view kIndexed[] = {"spec.nodeName"};
 
-// What is stored and served by itself. Kinds that live only for one request (reviews, bindings)
-// and those that are another version's objects have no store of their own.
+// Whether objects of this version are what is kept. Kinds of one request (reviews, bindings) are
+// not, nor those that are another version's objects.
 bool IsStored(const schema::ResourceInfo& info) {
   return (info.verbs & schema::kVerbList) != 0 && (info.verbs & schema::kVerbCreate) != 0 &&
          info.list_type != nullptr && info.hub.kind.empty();
@@ -30,8 +33,9 @@ std::string BookmarkStart(const schema::ResourceInfo& info) {
 
 }  // namespace
 
-struct BuiltInApi::Served {
-  explicit Served(const schema::ResourceInfo& resource)
+// The objects of one kind, whatever versions show them.
+struct BuiltInApi::Stored {
+  explicit Stored(const schema::ResourceInfo& resource)
       : info(resource),
         encoder(resource, /*list_items_keep_type=*/false),
         codec(encoder.field_labels()) {}
@@ -40,58 +44,161 @@ struct BuiltInApi::Served {
   rest::ImageEncoder encoder;
   storage::RecordCodec codec;
   std::unique_ptr<storage::ObjectStore> objects;
-  std::unique_ptr<rest::ResourceHandler> handler;
+  // Of kinds with several versions.
+  std::unique_ptr<const rest::KindVersions> versions;
 };
 
-BuiltInApi::BuiltInApi(const schema::Catalog& catalog, kv::Store& store, storage::CacheFeed& feed,
-                       Clock& clock)
-    : catalog_(catalog), store_(store), feed_(feed), clock_(clock), defaults_(access::Defaults()) {
-  for (const auto& version : catalog.group_versions()) {
-    if (!version.served) continue;
+struct BuiltInApi::Served {
+  explicit Served(rest::ResourceSpec spec) : handler(std::move(spec)) {}
+  const rest::ResourceHandler handler;
+};
+
+BuiltInApi::BuiltInApi(ApiParts parts)
+    : parts_(std::move(parts)),
+      defaults_(parts_.kinds.Defaults()),
+      converter_(parts_.catalog, schema::BuiltInConversions()) {
+  for (const auto& version : parts_.catalog.group_versions()) {
     for (const auto& info : version.resources) {
-      if (IsStored(info)) AddResource(info);
+      if (version.served && IsStored(info)) AddStored(info);
+    }
+  }
+  for (const auto& version : parts_.catalog.group_versions()) {
+    for (const auto& info : version.resources) {
+      if (version.served) AddResource(info);
     }
   }
 }
 
 BuiltInApi::~BuiltInApi() = default;
 
-const rest::Strategy* BuiltInApi::StrategyOf(const schema::ResourceInfo& info) const {
-  const auto* strategy = access::FindStrategy(info.group, info.plural);
-  return strategy != nullptr ? strategy : &plain_;
-}
-
-void BuiltInApi::AddResource(const schema::ResourceInfo& info) {
-  auto served = std::make_unique<Served>(info);
+void BuiltInApi::AddStored(const schema::ResourceInfo& info) {
+  auto stored = std::make_unique<Stored>(info);
   const GroupResource resource{std::string(info.group), std::string(info.plural)};
   auto options = std::make_shared<storage::ResourceOptions>();
   options->resource = resource;
   options->prefix = storage::ResourcePrefix(resource, /*built_in=*/true);
   options->namespaced = info.scope == schema::Scope::kNamespaced;
-  options->fields = served->encoder.field_labels();
+  options->fields = stored->encoder.field_labels();
   for (size_t i = 0; i < options->fields.size(); ++i) {
     if (std::ranges::find(kIndexed, options->fields[i]) != std::end(kIndexed)) {
       options->indexed_fields.push_back(static_cast<int>(i));
     }
   }
   options->bookmark_before = BookmarkStart(info);
-  options->codec = &served->codec;
-  served->objects =
-      std::make_unique<storage::ObjectStore>(std::move(options), &store_, &feed_, &clock_);
-  served->handler =
-      std::make_unique<rest::ResourceHandler>(rest::ResourceSpec{.catalog = &catalog_,
-                                                                 .info = &served->info,
-                                                                 .strategy = StrategyOf(info),
-                                                                 .defaults = &defaults_,
-                                                                 .encoder = &served->encoder,
-                                                                 .store = served->objects.get(),
-                                                                 .clock = &clock_});
-  served_.push_back(std::move(served));
+  options->codec = &stored->codec;
+  stored->objects = std::make_unique<storage::ObjectStore>(std::move(options), &parts_.store,
+                                                           &parts_.feed, &parts_.clock);
+  std::vector<const schema::ResourceInfo*> versions{&info};
+  for (const auto& version : parts_.catalog.group_versions()) {
+    for (const auto& other : version.resources) {
+      if (version.served &&
+          other.hub == schema::GroupVersionKind{info.group, info.version, info.kind}) {
+        versions.push_back(&other);
+      }
+    }
+  }
+  if (versions.size() > 1) {
+    stored->versions = std::make_unique<rest::KindVersions>(converter_, std::move(versions));
+  }
+  stored_.push_back(std::move(stored));
+}
+
+// Where the objects of this resource are kept; null when they are not.
+BuiltInApi::Stored* BuiltInApi::StoredAs(const schema::ResourceInfo& info) {
+  for (const auto& stored : stored_) {
+    const auto& kept = stored->info;
+    if (&kept == &info ||
+        info.hub == schema::GroupVersionKind{kept.group, kept.version, kept.kind}) {
+      return stored.get();
+    }
+  }
+  return nullptr;
+}
+
+void BuiltInApi::AddResource(const schema::ResourceInfo& info) {
+  auto* stored = StoredAs(info);
+  const auto& kept = stored != nullptr ? stored->info : info;
+  const auto* strategy = parts_.kinds.FindStrategy(kept.group, kept.plural);
+  const auto* own = parts_.kinds.FindSubresource(info.group, info.plural, "");
+  rest::ResourceSpec spec{.catalog = &parts_.catalog,
+                          .info = &info,
+                          .strategy = strategy != nullptr ? strategy : &plain_,
+                          .defaults = &defaults_,
+                          .clock = &parts_.clock,
+                          .admission = parts_.admission,
+                          .authorizer = parts_.authorizer,
+                          .stores = this,
+                          .handler = own != nullptr ? own->handler : nullptr,
+                          .computed = parts_.kinds.FindComputed(info.group, info.plural)};
+  if (stored != nullptr) {
+    spec.encoder = &stored->encoder;
+    spec.store = stored->objects.get();
+    spec.stored = &stored->info;
+    if (stored->versions != nullptr) {
+      projections_.push_back(
+          std::make_unique<rest::VersionProjection>(*stored->versions, info, stored->info));
+      spec.projection = projections_.back().get();
+    }
+  } else if (spec.handler == nullptr && spec.computed == nullptr) {
+    return;  // nobody knows how to answer for it
+  }
+  Serve(spec);
+  for (const auto& subresource : info.subresources) AddSubresource(spec, subresource);
+}
+
+void BuiltInApi::AddSubresource(const rest::ResourceSpec& resource,
+                                const schema::Subresource& subresource) {
+  auto spec = resource;
+  spec.subresource = &subresource;
+  spec.handler = nullptr;
+  const auto& info = *resource.info;
+  const auto* code = parts_.kinds.FindSubresource(info.group, info.plural, subresource.name);
+  if (code != nullptr && code->handler != nullptr) {
+    spec.handler = code->handler;
+    spec.projection = nullptr;
+  } else if (code != nullptr) {
+    spec.strategy = code->strategy;
+  } else if (subresource.name == "status") {
+    status_strategies_.push_back(
+        std::make_unique<rest::StatusStrategy>(*resource.strategy, *resource.stored));
+    spec.strategy = status_strategies_.back().get();
+  } else if (subresource.name == "scale") {
+    projections_.push_back(std::make_unique<rest::ScaleProjection>(info, *subresource.type));
+    spec.projection = projections_.back().get();
+  } else {
+    return;  // nobody knows how to answer for it
+  }
+  Serve(std::move(spec));
+}
+
+void BuiltInApi::Serve(rest::ResourceSpec spec) {
+  served_.push_back(std::make_unique<Served>(std::move(spec)));
+}
+
+storage::ObjectStore* BuiltInApi::FindStore(std::string_view group,
+                                            std::string_view resource) const {
+  for (const auto& stored : stored_) {
+    if (stored->info.group == group && stored->info.plural == resource) {
+      return stored->objects.get();
+    }
+  }
+  return nullptr;
+}
+
+const rest::ResourceSpec* BuiltInApi::Find(std::string_view group, std::string_view plural) const {
+  for (const auto& served : served_) {
+    const auto& spec = served->handler.spec();
+    if (spec.subresource == nullptr && spec.stored == spec.info && spec.info->group == group &&
+        spec.info->plural == plural) {
+      return &spec;
+    }
+  }
+  return nullptr;
 }
 
 std::vector<rest::DiscoveryGroup> BuiltInApi::DiscoveryGroups() const {
   std::vector<const schema::GroupVersionInfo*> versions;
-  for (const auto& version : catalog_.group_versions()) {
+  for (const auto& version : parts_.catalog.group_versions()) {
     if (version.served && !version.resources.empty()) versions.push_back(&version);
   }
   std::ranges::sort(versions, {}, [](const schema::GroupVersionInfo* version) {
@@ -109,19 +216,11 @@ std::vector<rest::DiscoveryGroup> BuiltInApi::DiscoveryGroups() const {
   return groups;
 }
 
-const rest::ResourceSpec* BuiltInApi::Find(std::string_view group, std::string_view plural) const {
-  for (const auto& served : served_) {
-    if (served->info.group == group && served->info.plural == plural) {
-      return &served->handler->spec();
-    }
-  }
-  return nullptr;
-}
-
 void BuiltInApi::Install(server::PathMux& mux) {
   std::vector<const rest::ResourceHandler*> handlers;
-  for (const auto& served : served_) handlers.push_back(served->handler.get());
-  auto endpoint = std::make_shared<server::ApiEndpoint>(catalog_, DiscoveryGroups(), handlers);
+  for (const auto& served : served_) handlers.push_back(&served->handler);
+  auto endpoint =
+      std::make_shared<server::ApiEndpoint>(parts_.catalog, DiscoveryGroups(), handlers);
   for (auto& root : endpoint->roots()) mux.HandleService(root, endpoint);
 }
 

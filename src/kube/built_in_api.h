@@ -5,15 +5,18 @@
 // Owns what the resources need (encoders, codecs, stores, handlers) and hands out one endpoint for
 // all of them. Made once at start; nothing is read from the store until somebody asks.
 
-#include <map>
 #include <memory>
 #include <string_view>
 #include <vector>
 
+#include "admission/admission.h"
+#include "auth/authorizer.h"
 #include "base/clock.h"
 #include "kv/store.h"
+#include "rest/kind_table.h"
 #include "rest/resource.h"
 #include "rest/strategy.h"
+#include "schema/convert.h"
 #include "schema/resource.h"
 #include "schema/transform.h"
 #include "server/api_endpoint.h"
@@ -23,32 +26,48 @@
 
 namespace keelson::kube {
 
-class BuiltInApi {
+// Everything outlives the API.
+struct ApiParts {
+  const schema::Catalog& catalog;
+  kv::Store& store;
+  storage::CacheFeed& feed;
+  Clock& clock;
+  rest::KindTable kinds;
+  const admission::Chain* admission = nullptr;
+  auth::Authorizer* authorizer = nullptr;
+};
+
+class BuiltInApi final : public rest::ObjectStores {
  public:
-  // The store, the feed and the clock outlive it.
-  BuiltInApi(const schema::Catalog& catalog, kv::Store& store, storage::CacheFeed& feed,
-             Clock& clock);
-  ~BuiltInApi();
+  explicit BuiltInApi(ApiParts parts);
+  ~BuiltInApi() override;
 
   void Install(server::PathMux& mux);
 
   // A stored resource; null when there is none of that name. Lives as long as this.
   const rest::ResourceSpec* Find(std::string_view group, std::string_view plural) const;
+  storage::ObjectStore* FindStore(std::string_view group, std::string_view resource) const override;
 
  private:
   struct Served;
+  struct Stored;
 
-  const rest::Strategy* StrategyOf(const schema::ResourceInfo& info) const;
+  Stored* StoredAs(const schema::ResourceInfo& info);
+  void AddStored(const schema::ResourceInfo& info);
   void AddResource(const schema::ResourceInfo& info);
+  void AddSubresource(const rest::ResourceSpec& resource, const schema::Subresource& subresource);
+  void Serve(rest::ResourceSpec spec);
   std::vector<rest::DiscoveryGroup> DiscoveryGroups() const;
 
-  const schema::Catalog& catalog_;
-  kv::Store& store_;
-  storage::CacheFeed& feed_;
-  Clock& clock_;
+  const ApiParts parts_;
   const rest::Strategy plain_;
   const schema::DefaultHooks defaults_;
+  const schema::TableConverter converter_;
+  std::vector<std::unique_ptr<Stored>> stored_;
   std::vector<std::unique_ptr<Served>> served_;
+  std::vector<std::unique_ptr<const rest::Strategy>> status_strategies_;
+  std::vector<std::unique_ptr<const rest::Projection>> projections_;
+  std::vector<std::unique_ptr<const patch::VersionConverter>> versions_;
 };
 
 }  // namespace keelson::kube

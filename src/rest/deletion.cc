@@ -55,11 +55,14 @@ bool HasFinalizer(const Value& metadata, std::string_view name) {
 }
 
 // The finalizers that the asked propagation leaves: orphan and foregroundDeletion stand for it.
-std::vector<Value> FinalizersFor(const DeleteOptions& options, const Value& metadata) {
+std::vector<Value> FinalizersFor(const ResourceSpec& spec, const DeleteOptions& options,
+                                 const Value& metadata) {
   const auto& policy = options.propagation_policy;
   bool orphan = false;
   bool foreground = false;
-  if (options.orphan_dependents) {
+  if (spec.strategy->DefaultGarbageCollection() == GarbageCollection::kUnsupported) {
+    // Nothing depends on such objects.
+  } else if (options.orphan_dependents) {
     orphan = *options.orphan_dependents;
   } else if (policy) {
     orphan = *policy == "Orphan";
@@ -67,6 +70,9 @@ std::vector<Value> FinalizersFor(const DeleteOptions& options, const Value& meta
   } else {
     orphan = HasFinalizer(metadata, kFinalizerOrphan);
     foreground = HasFinalizer(metadata, kFinalizerForeground);
+    if (!orphan && !foreground) {
+      orphan = spec.strategy->DefaultGarbageCollection() == GarbageCollection::kOrphan;
+    }
   }
   std::vector<Value> finalizers;
   for (const Value& item : metadata["finalizers"].items()) {
@@ -145,7 +151,7 @@ ApiResult<DeletionDecision> DecideDeletion(const ResourceSpec& spec, const Write
   }
   Builder builder(stored);
   Ref metadata = builder.root().Field("metadata");
-  const auto finalizers = FinalizersFor(options, before);
+  const auto finalizers = FinalizersFor(spec, options, before);
   if (finalizers.empty()) {
     metadata.RemoveField("finalizers");
   } else {
@@ -157,11 +163,14 @@ ApiResult<DeletionDecision> DecideDeletion(const ResourceSpec& spec, const Write
                        metadata.Get()["deletionGracePeriodSeconds"].AsInt() > 0;
   const auto grace = metadata.Get()["deletionGracePeriodSeconds"].AsInt();
   if (!(graceful && grace > 0) && !waiting) {
-    if (finalizers.empty()) return DeletionDecision{.kind = Kind::kRemove};
+    if (finalizers.empty() && !spec.strategy->AwaitsFinalization(stored.root())) {
+      return DeletionDecision{.kind = Kind::kRemove};
+    }
     MarkDying(scope, metadata);
   }
+  spec.strategy->PrepareForDelete(scope, builder.root());
   Document marked = std::move(builder).Finish();
-  schema::Normalize(*spec.info->type, marked);
+  schema::Normalize(spec.stored_type(), marked);
   if (marked.root() == stored.root()) return DeletionDecision{.kind = Kind::kKeep};
   return DeletionDecision{.kind = Kind::kMark, .object = std::move(marked)};
 }

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "base/quote.h"
@@ -31,7 +32,7 @@ std::string_view ExpectedNamespace(const ResourceSpec& spec, const WriteScope& s
 // The edits' result in canonical form.
 Document Canonical(const ResourceSpec& spec, Builder& builder) {
   Document object = std::move(builder).Finish();
-  schema::Normalize(*spec.info->type, object);
+  schema::Normalize(spec.stored_type(), object);
   return object;
 }
 
@@ -43,12 +44,18 @@ ApiResult<void> Check(const ResourceSpec& spec, const Value& object, const Field
 
 // Whether anything besides metadata and status differs: what a generation counts.
 bool SpecDiffers(const ResourceSpec& spec, const Value& object, const Value& old) {
-  for (const auto& field : spec.info->type->fields()) {
+  for (const auto& field : spec.stored_type().fields()) {
     const auto name = field.text();
     if (name == "kind" || name == "apiVersion" || name == "metadata" || name == "status") continue;
     if (!schema::EqualByMeaning(*field.type, object[name], old[name])) return true;
   }
   return false;
+}
+
+// Whether status belongs to a subresource of its own.
+bool HasStatus(const ResourceSpec& spec) {
+  return std::ranges::any_of(spec.info->subresources,
+                             [](const auto& entry) { return entry.name == "status"; });
 }
 
 // Puts back what an update may not change.
@@ -98,62 +105,80 @@ Status ModifiedStatus(const ResourceSpec& spec, std::string_view name) {
                         "version and try again");
 }
 
-ApiResult<Document> PrepareCreate(const ResourceSpec& spec, const WriteScope& scope,
-                                  const Document& object) {
-  Builder builder(object);
-  Ref metadata = builder.root().Field("metadata");
-  if (!metadata.Get()["resourceVersion"].AsString().empty()) {
-    return std::unexpected(Status{
-        .code = 500, .message = "resourceVersion should not be set on objects to be created"});
+void Restore(Ref object, std::string_view field, const Value& old) {
+  const Value* before = old.Find(field);
+  if (before == nullptr) {
+    object.RemoveField(field);
+  } else {
+    object.SetField(field, before->Shared());
   }
-  WipeSystemFields(metadata);
-  if (auto ok = EnsureNamespace(ExpectedNamespace(spec, scope), metadata); !ok) {
-    return std::unexpected(std::move(ok).error());
-  }
+}
+
+ApiResult<void> EnterNamespace(const ResourceSpec& spec, const WriteScope& scope, Ref metadata) {
+  return EnsureNamespace(ExpectedNamespace(spec, scope), metadata);
+}
+
+void BeginCreate(const WriteScope& scope, Builder& object) {
+  Ref metadata = object.root().Field("metadata");
   FillSystemFields(metadata, scope.now);
   const auto generate = metadata.Get()["generateName"].AsString();
   if (!generate.empty() && metadata.Get()["name"].AsString().empty()) {
-    metadata.SetField("name", builder.String(GenerateName(generate)));
+    metadata.SetField("name", object.String(GenerateName(generate)));
   }
-  SetGeneration(metadata, spec.strategy->CountsGeneration() ? 1 : 0);
-  spec.strategy->PrepareForCreate(scope, builder.root());
+}
 
-  Document created = Canonical(spec, builder);
-  FieldErrors errors;
-  spec.strategy->Validate(scope, created.root(), errors);
-  if (auto ok = Check(spec, created.root(), errors); !ok) return std::unexpected(ok.error());
-  errors = ValidateObjectMeta(created.root()["metadata"], RulesOf(spec), Path("metadata"));
-  if (auto ok = Check(spec, created.root(), errors); !ok) return std::unexpected(ok.error());
+ApiResult<Document> FinishCreate(const ResourceSpec& spec, const WriteScope& scope,
+                                 Builder& object) {
+  Ref metadata = object.root().Field("metadata");
+  metadata.RemoveField("deletionTimestamp");
+  metadata.RemoveField("deletionGracePeriodSeconds");
+  SetGeneration(metadata, spec.strategy->CountsGeneration() ? 1 : 0);
+  if (HasStatus(spec) && !spec.strategy->KeepsStatusOnCreate()) {
+    object.root().RemoveField("status");
+  }
+  spec.strategy->PrepareForCreate(scope, object.root());
+
+  Document created = Canonical(spec, object);
+  const Value root = created.root();
+  FieldErrors errors = ValidateObjectMeta(root["metadata"], RulesOf(spec), Path("metadata"));
+  spec.strategy->Validate(scope, root, errors);
+  if (auto ok = Check(spec, root, errors); !ok) return std::unexpected(ok.error());
+  for (const auto& warning : spec.strategy->Warnings(scope, root, nullptr)) scope.Warn(warning);
   return created;
 }
 
-ApiResult<Document> PrepareUpdate(const ResourceSpec& spec, const WriteScope& scope,
-                                  const Document& object, const Document& stored) {
+ApiResult<void> BeginUpdate(const ResourceSpec& spec, const WriteScope& scope, Builder& object,
+                            const Document& stored) {
+  const Value old = stored.root();
+  Ref metadata = object.root().Field("metadata");
+  const auto version = metadata.Get()["resourceVersion"].AsString();
+  if (auto ok = CheckVersion(spec, scope, version, old); !ok) return ok;
+  object.Adopt(stored);  // what is kept from the old object stays alive with the new one
+  metadata = object.root().Field("metadata");
+  metadata.SetField("resourceVersion", old["metadata"]["resourceVersion"]);
+  SetGeneration(metadata, old["metadata"]["generation"].AsInt());
+  return {};
+}
+
+ApiResult<Document> FinishUpdate(const ResourceSpec& spec, const WriteScope& scope, Builder& object,
+                                 const Document& stored) {
   const Value old = stored.root();
   const Value old_metadata = old["metadata"];
-  const auto version = object.root()["metadata"]["resourceVersion"].AsString();
-  if (auto ok = CheckVersion(spec, scope, version, old); !ok) return std::unexpected(ok.error());
-
-  Builder builder(object);
-  builder.Adopt(stored);  // what is kept from the old object stays alive with the new one
-  Ref metadata = builder.root().Field("metadata");
-  if (auto ok = EnsureNamespace(ExpectedNamespace(spec, scope), metadata); !ok) {
-    return std::unexpected(std::move(ok).error());
-  }
-  metadata.SetField("resourceVersion", builder.String(old_metadata["resourceVersion"].AsString()));
-  SetGeneration(metadata, old_metadata["generation"].AsInt());
-  spec.strategy->PrepareForUpdate(scope, builder.root(), old);
-  metadata = builder.root().Field("metadata");
-  if (spec.strategy->CountsGeneration() && SpecDiffers(spec, builder.root().Get(), old)) {
+  if (spec.subresource == nullptr && HasStatus(spec)) Restore(object.root(), "status", old);
+  spec.strategy->PrepareForUpdate(scope, object.root(), old);
+  Ref metadata = object.root().Field("metadata");
+  if (spec.strategy->CountsGeneration() && SpecDiffers(spec, object.root().Get(), old)) {
     SetGeneration(metadata, old_metadata["generation"].AsInt() + 1);
   }
+  metadata = object.root().Field("metadata");
   KeepIdentity(metadata, old_metadata);
 
-  Document changed = Canonical(spec, builder);
-  FieldErrors errors =
-      ValidateObjectMetaUpdate(changed.root()["metadata"], old_metadata, Path("metadata"));
-  spec.strategy->ValidateUpdate(scope, changed.root(), old, errors);
-  if (auto ok = Check(spec, changed.root(), errors); !ok) return std::unexpected(ok.error());
+  Document changed = Canonical(spec, object);
+  const Value root = changed.root();
+  FieldErrors errors = ValidateObjectMetaUpdate(root["metadata"], old_metadata, Path("metadata"));
+  spec.strategy->ValidateUpdate(scope, root, old, errors);
+  if (auto ok = Check(spec, root, errors); !ok) return std::unexpected(ok.error());
+  for (const auto& warning : spec.strategy->Warnings(scope, root, &old)) scope.Warn(warning);
   return changed;
 }
 

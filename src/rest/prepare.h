@@ -1,9 +1,10 @@
 #pragma once
 
 // From what a client sent to what may be stored: the steps every create and every update takes
-// between decoding and the store, as pure functions.
+// between admission and the store, as pure functions over a builder.
 //
-//   defaults → metadata → strategy prepares → canonical form → validation
+//   begin:   metadata gets its identity, so that reservations can name the object
+//   finish:  spec and status apart → the strategy prepares → canonical form → validation
 //
 // Failures are the Status to answer with.
 
@@ -16,14 +17,24 @@
 
 namespace keelson::rest {
 
-// A new object, ready to be stored: named, stamped, valid. `object` is decoded and defaulted.
-ApiResult<value::Document> PrepareCreate(const ResourceSpec& spec, const WriteScope& scope,
-                                         const value::Document& object);
+// Removes what a creator may not set and puts the object into the request's namespace.
+ApiResult<void> EnterNamespace(const ResourceSpec& spec, const WriteScope& scope,
+                               value::Ref metadata);
 
-// A change of `old`. The result carries old's identity, and no resourceVersion; a version that the
-// client named has been compared.
-ApiResult<value::Document> PrepareUpdate(const ResourceSpec& spec, const WriteScope& scope,
-                                         const value::Document& object, const value::Document& old);
+// A new object gets its uid, its time and its name.
+void BeginCreate(const WriteScope& scope, value::Builder& object);
+ApiResult<value::Document> FinishCreate(const ResourceSpec& spec, const WriteScope& scope,
+                                        value::Builder& object);
+
+// A change of `old`, whose version is compared when the client named one.
+ApiResult<void> BeginUpdate(const ResourceSpec& spec, const WriteScope& scope,
+                            value::Builder& object, const value::Document& old);
+// The result carries old's identity and version.
+ApiResult<value::Document> FinishUpdate(const ResourceSpec& spec, const WriteScope& scope,
+                                        value::Builder& object, const value::Document& old);
+
+// Makes a field of `object` what it is in `old`, which the builder has adopted.
+void Restore(value::Ref object, std::string_view field, const value::Value& old);
 
 // 409, as upstream words a lost race.
 Status ModifiedStatus(const ResourceSpec& spec, std::string_view name);

@@ -10,6 +10,7 @@
 #include "rest/decode_body.h"
 #include "rest/render.h"
 #include "rest/resource.h"
+#include "rest/versions.h"
 #include "schema/decode_json.h"
 #include "schema/protobuf.h"
 #include "selector/field_selector.h"
@@ -54,15 +55,15 @@ std::string_view EventTypeName(WatchEvent::Type type) {
 }  // namespace
 
 ResourceHandler::ResourceHandler(ResourceSpec spec)
-    : spec_(spec),
-      status_type_(spec.catalog->Find("meta.k8s.io", "v1")->FindType("Status")),
-      partial_type_(spec.catalog->Find("meta.k8s.io", "v1")->FindType("PartialObjectMetadata")),
-      delete_options_type_(spec.catalog->Find("meta.k8s.io", "v1")->FindType("DeleteOptions")) {
+    : spec_(Completed(std::move(spec))),
+      status_type_(spec_.catalog->Find("meta.k8s.io", "v1")->FindType("Status")),
+      partial_type_(spec_.catalog->Find("meta.k8s.io", "v1")->FindType("PartialObjectMetadata")),
+      delete_options_type_(spec_.catalog->Find("meta.k8s.io", "v1")->FindType("DeleteOptions")) {
   KEELSON_CHECK(status_type_ && partial_type_ && delete_options_type_);
-  for (const auto& field : spec.info->selectable_fields) selectable_.push_back(field.label);
+  for (const auto& field : spec_.info->selectable_fields) selectable_.push_back(field.label);
   list_opening_ =
       fmt::format(R"({{"kind":"{}","apiVersion":"{}","metadata":{{"resourceVersion":")",
-                  spec.info->list_kind, ApiVersionText(spec.info->group, spec.info->version));
+                  spec_.info->list_kind, ApiVersionText(spec_.info->group, spec_.info->version));
 }
 
 selector::FieldLabels ResourceHandler::field_labels() const {
@@ -123,6 +124,7 @@ Task<void> ResourceHandler::Get(Request request) const {
   if (!media) co_return Refuse(request, media.error());
   auto options = ReadGetOptions(request.query);
   if (!options) co_return Refuse(request, options.error());
+  if (spec_.computed != nullptr) co_return co_await GetComputed(request, *media);
   auto object = co_await spec_.store->Get(std::string(request.ns), std::string(request.name),
                                           options->resource_version);
   if (!object) co_return Refuse(request, object.error());
@@ -131,13 +133,20 @@ Task<void> ResourceHandler::Get(Request request) const {
 
 void ResourceHandler::SendObject(const Request& request, int code, const OutputMedia& media,
                                  const Slice& json) const {
+  auto shown = Shown(spec_, json);
+  if (!shown) return Refuse(request, shown.error());
+  SendShown(request, code, media, *shown);
+}
+
+void ResourceHandler::SendShown(const Request& request, int code, const OutputMedia& media,
+                                const Slice& json) const {
   if (media.shape == Shape::kPartialObjectMetadata) {
     auto partial = PartialMetadataJson(json, media.beta_meta);
     if (!partial) return Refuse(request, partial.error());
     auto body = RenderObject(*partial_type_, *partial, media);
     return body ? SendBody(request, code, media, *std::move(body)) : Refuse(request, body.error());
   }
-  auto body = RenderObject(*spec_.info->type, json, media);
+  auto body = RenderObject(spec_.type(), json, media);
   if (!body) return Refuse(request, body.error());
   SendBody(request, code, media, *std::move(body));
 }
@@ -156,6 +165,7 @@ Task<void> ResourceHandler::List(Request request) const {
                                    "requested object is a list (*{}.{})",
                                    InternalPackage(spec_.info->group), spec_.info->list_kind)});
   }
+  if (spec_.computed != nullptr) co_return co_await ListComputed(request, *media);
   auto stored = StorageOptions(request, *options);
   if (!stored) co_return Refuse(request, stored.error());
   auto list = co_await spec_.store->List(*std::move(stored));

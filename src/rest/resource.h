@@ -6,20 +6,26 @@
 // threads. Every verb answers the request completely, failures included; a task returned here never
 // throws for a reason of the client's.
 
+#include <memory>
 #include <optional>
 #include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "admission/admission.h"
+#include "auth/authorizer.h"
+#include "auth/user.h"
 #include "base/clock.h"
 #include "base/status.h"
 #include "base/task.h"
 #include "http/exchange.h"
 #include "http/query.h"
+#include "patch/ownership.h"
 #include "rest/media_type.h"
 #include "rest/object_image.h"
 #include "rest/options.h"
+#include "rest/projection.h"
 #include "rest/strategy.h"
 #include "schema/resource.h"
 #include "schema/transform.h"
@@ -27,13 +33,6 @@
 #include "storage/object_store.h"
 
 namespace keelson::rest {
-
-// Takes the sentences that become Warning headers.
-class WarningSink {
- public:
-  virtual ~WarningSink() = default;
-  virtual void Warn(std::string_view text) = 0;
-};
 
 // A request on a resource, as the pipeline hands it over. Everything outlives the verb's task.
 struct Request {
@@ -44,19 +43,59 @@ struct Request {
   std::string_view ns;
   std::string_view name;
   std::string_view subresource;
+  std::string_view path;  // behind the subresource, for those that take one (proxy)
+  auth::UserPtr user;
   // Requested when the answer must end early: client gone, deadline, server stopping (watches).
   std::stop_token stop;
 };
 
+class Subresource;
+
+// The stores of one API, for code that works on other kinds' objects.
+class ObjectStores {
+ public:
+  virtual ~ObjectStores() = default;
+  // Null when there is no such stored resource.
+  virtual storage::ObjectStore* FindStore(std::string_view group,
+                                          std::string_view resource) const = 0;
+};
+
+// The objects of a kind that are computed when somebody asks.
+class ComputedObjects {
+ public:
+  virtual ~ComputedObjects() = default;
+  // All of them, canonical.
+  virtual Task<ApiResult<std::vector<value::Document>>> List() const = 0;
+  virtual Status NotFound(std::string_view name) const = 0;
+};
+
+// Everything an endpoint is made of. A resource has one, and so has each of its subresources: the
+// same store under another strategy, projection or handler.
 struct ResourceSpec {
   const schema::Catalog* catalog = nullptr;
   const schema::ResourceInfo* info = nullptr;
   const Strategy* strategy = nullptr;
   const schema::DefaultHooks* defaults = nullptr;  // conditional defaults of nested types
   const ImageEncoder* encoder = nullptr;
-  storage::ObjectStore* store = nullptr;
+  storage::ObjectStore* store = nullptr;  // null for kinds that are not stored
   Clock* clock = nullptr;
   bool custom = false;  // no protobuf, no strategic merge patch; list items keep their type
+
+  const admission::Chain* admission = nullptr;  // null admits everything
+  auth::Authorizer* authorizer = nullptr;       // for updates that create; null allows everything
+  const ObjectStores* stores = nullptr;
+  const schema::ResourceInfo* stored = nullptr;      // the version that is stored; null: this one
+  const schema::Subresource* subresource = nullptr;  // null for the resource itself
+  const Projection* projection = nullptr;            // null shows what is stored
+  const Subresource* handler = nullptr;              // computes instead of storing
+  const ComputedObjects* computed = nullptr;
+  std::shared_ptr<const patch::Ownership> ownership;  // made by the handler
+
+  const schema::Type& stored_type() const { return *(stored != nullptr ? stored : info)->type; }
+  // Of bodies and answers.
+  const schema::Type& type() const;
+  schema::GroupVersionKind kind() const;
+  schema::VerbSet verbs() const { return subresource ? subresource->verbs : info->verbs; }
 
   GroupResource group_resource() const {
     return {std::string(info->group), std::string(info->plural)};
@@ -72,7 +111,11 @@ class ResourceHandler {
   Task<void> Watch(Request request, ListOptions options) const;
   Task<void> Create(Request request) const;
   Task<void> Update(Request request) const;
+  Task<void> Patch(Request request) const;
   Task<void> Delete(Request request) const;
+  Task<void> DeleteCollection(Request request) const;
+  // Hands the request to the subresource's own handler.
+  Task<void> Connect(Request request) const;
 
   const ResourceSpec& spec() const { return spec_; }
 
@@ -87,18 +130,25 @@ class ResourceHandler {
   void Refuse(const Request& request, const Status& status) const {
     Answer(request, status.code, status);
   }
+  // An object as it is stored.
   void SendObject(const Request& request, int code, const OutputMedia& media,
                   const Slice& json) const;
+  // An object as the endpoint shows it.
+  void SendShown(const Request& request, int code, const OutputMedia& media,
+                 const Slice& json) const;
   std::string ListHead(const storage::ListResult& list) const;
   void SendList(const Request& request, const OutputMedia& media, storage::ListResult list) const;
   Task<void> Stream(Request request, OutputMedia media, storage::Watcher& watcher,
                     TimePoint deadline) const;
-  WriteScope ScopeOf(const Request& request, bool dry_run) const;
+  WriteScope ScopeOf(const Request& request, const WriteOptions& options) const;
   // The body as an object of this kind, defaults filled in.
   Task<ApiResult<value::Document>> ReadObject(Request request, FieldValidation validation) const;
+  Task<ApiResult<DeleteOptions>> ReadDeleteRequest(Request request) const;
   ApiResult<DeleteOptions> DecodeDeleteOptions(const Request& request, std::string_view body) const;
-  Task<void> AnswerDryCreate(Request request, OutputMedia media, std::string name,
-                             Slice json) const;
+  Task<void> Respond(Request request, OutputMedia media, WriteOptions options, WriteScope scope,
+                     value::Document object) const;
+  Task<void> GetComputed(Request request, OutputMedia media) const;
+  Task<void> ListComputed(Request request, OutputMedia media) const;
   void AppendEvent(const storage::WatchEvent& event, const OutputMedia& media,
                    std::vector<Slice>& frames) const;
 
@@ -109,5 +159,8 @@ class ResourceHandler {
   std::vector<std::string_view> selectable_;
   std::string list_opening_;  // {"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"
 };
+
+// The spec with what follows from it filled in.
+ResourceSpec Completed(ResourceSpec spec);
 
 }  // namespace keelson::rest

@@ -17,19 +17,26 @@ using Verb = Task<void> (ResourceHandler::*)(rest::Request) const;
 
 constexpr std::string_view kAggregatedType = ";g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
 
+// Where a verb is routed: at one object, at a collection, or at a collection of all namespaces too.
+enum class Place : uint8_t { kObject, kCollection, kEverywhere };
+
 struct VerbEntry {
   std::string_view name;
   schema::Verb bit;
+  Place place;
   Verb serve;
 };
 
 constexpr VerbEntry kVerbs[] = {
-    {"get", schema::kVerbGet, &ResourceHandler::Get},
-    {"list", schema::kVerbList, &ResourceHandler::List},
-    {"watch", schema::kVerbWatch, &ResourceHandler::List},
-    {"create", schema::kVerbCreate, &ResourceHandler::Create},
-    {"update", schema::kVerbUpdate, &ResourceHandler::Update},
-    {"delete", schema::kVerbDelete, &ResourceHandler::Delete},
+    {"get", schema::kVerbGet, Place::kObject, &ResourceHandler::Get},
+    {"list", schema::kVerbList, Place::kEverywhere, &ResourceHandler::List},
+    {"watch", schema::kVerbWatch, Place::kEverywhere, &ResourceHandler::List},
+    {"create", schema::kVerbCreate, Place::kCollection, &ResourceHandler::Create},
+    {"update", schema::kVerbUpdate, Place::kObject, &ResourceHandler::Update},
+    {"patch", schema::kVerbPatch, Place::kObject, &ResourceHandler::Patch},
+    {"delete", schema::kVerbDelete, Place::kObject, &ResourceHandler::Delete},
+    {"deletecollection", schema::kVerbDeleteCollection, Place::kCollection,
+     &ResourceHandler::DeleteCollection},
 };
 
 const VerbEntry* FindVerb(std::string_view name) {
@@ -48,6 +55,13 @@ class ContextWarnings final : public rest::WarningSink {
   RequestContext& context_;
 };
 
+// What follows a subresource's name: "healthz/x" of pods/a/proxy/healthz/x.
+std::string_view PathBehind(const RequestInfo& info) {
+  const auto head = info.resource.size() + 1 + info.name.size() + 1 + info.subresource.size() + 1;
+  return info.subresource.empty() || info.parts.size() < head ? std::string_view()
+                                                              : info.parts.substr(head);
+}
+
 // Ends early for whichever reason comes first: client gone, deadline, watches being drained.
 Task<void> ServeVerb(RequestContext& context, const ResourceHandler* handler, Verb verb) {
   ContextWarnings warnings(context);
@@ -56,13 +70,18 @@ Task<void> ServeVerb(RequestContext& context, const ResourceHandler* handler, Ve
   std::stop_callback on_cancel(context.exchange.cancelled.get_token(), stop);
   std::stop_callback on_drain(
       context.watch_ticket ? context.watch_ticket.stop() : std::stop_token(), stop);
+  const auto& info = context.info;
+  // Below a namespace's own path, its name is also the request's namespace.
+  const bool namespaced = handler->spec().info->scope == schema::Scope::kNamespaced;
   co_await (handler->*verb)({.exchange = context.exchange,
                              .response = context.response,
                              .query = context.query(),
                              .warnings = warnings,
-                             .ns = context.info.ns,
-                             .name = context.info.name,
-                             .subresource = context.info.subresource,
+                             .ns = namespaced ? info.ns : std::string_view(),
+                             .name = info.name,
+                             .subresource = info.subresource,
+                             .path = PathBehind(info),
+                             .user = context.user,
                              .stop = end.get_token()});
 }
 
@@ -73,12 +92,19 @@ Status MethodNotAllowedStatus() {
           .details = StatusDetails{}};
 }
 
-// Whether this verb is routed at this place: a namespaced resource is only listed across
-// namespaces, everything else needs one.
-bool IsRouted(const schema::ResourceInfo& info, const RequestInfo& request, const VerbEntry* verb) {
-  if (verb == nullptr || (info.verbs & verb->bit) == 0) return false;
-  if (info.scope == schema::Scope::kCluster || !request.ns.empty()) return true;
-  return verb->name == "list" || verb->name == "watch";
+// Whether everything about the request is answered by the subresource's own code.
+bool IsConnection(const rest::ResourceSpec& spec) {
+  return spec.subresource != nullptr && ((spec.subresource->verbs & schema::kVerbConnect) != 0 ||
+                                         spec.subresource->options != nullptr);
+}
+
+// Whether this verb is routed at this place.
+bool IsRouted(const rest::ResourceSpec& spec, const RequestInfo& request, const VerbEntry* verb) {
+  if (verb == nullptr || (spec.verbs() & verb->bit) == 0) return false;
+  const bool in_namespace = spec.info->scope == schema::Scope::kCluster || !request.ns.empty();
+  if (spec.subresource != nullptr) return in_namespace && !request.name.empty();
+  if (verb->place == Place::kEverywhere) return true;
+  return in_namespace && request.name.empty() == (verb->place == Place::kCollection);
 }
 
 rest::OutputRequest OutputRequestOf(const RequestContext& context) {
@@ -93,9 +119,11 @@ ApiEndpoint::ApiEndpoint(const schema::Catalog& catalog, std::vector<rest::Disco
                          const std::vector<const ResourceHandler*>& handlers)
     : groups_(std::move(groups)) {
   for (const auto* handler : handlers) {
-    const auto& info = *handler->spec().info;
-    handlers_[{std::string(info.group), std::string(info.version), std::string(info.plural)}] =
-        handler;
+    const auto& spec = handler->spec();
+    handlers_[{.resource = spec.info->plural,
+               .subresource = spec.subresource != nullptr ? spec.subresource->name : "",
+               .group = spec.info->group,
+               .version = spec.info->version}] = handler;
   }
   RenderDocuments(catalog);
 }
@@ -141,18 +169,27 @@ Pending ApiEndpoint::Serve(RequestContext& context) {
 
 Pending ApiEndpoint::ServeResource(RequestContext& context) const {
   const auto& info = context.info;
-  auto found = handlers_.find(
-      {std::string(info.api_group), std::string(info.api_version), std::string(info.resource)});
-  if (found == handlers_.end() || !info.subresource.empty()) {
+  const auto found = handlers_.find({.resource = info.resource,
+                                     .subresource = info.subresource,
+                                     .group = info.api_group,
+                                     .version = info.api_version});
+  if (found == handlers_.end()) {
+    SendNotFoundStatus(context);
+    return std::nullopt;
+  }
+  const auto& spec = found->second->spec();
+  const bool takes_path = spec.subresource != nullptr && spec.subresource->takes_path;
+  if (!PathBehind(info).empty() && !takes_path) {
     SendNotFoundStatus(context);
     return std::nullopt;
   }
   const auto* verb = FindVerb(info.verb);
-  if (!IsRouted(*found->second->spec().info, info, verb)) {
+  if (!IsRouted(spec, info, verb)) {
     SendStatus(context, MethodNotAllowedStatus());
     return std::nullopt;
   }
-  return ServeVerb(context, found->second, verb->serve);
+  return ServeVerb(context, found->second,
+                   IsConnection(spec) ? &ResourceHandler::Connect : verb->serve);
 }
 
 void ApiEndpoint::ServeDiscovery(RequestContext& context) const {

@@ -1,6 +1,6 @@
 #pragma once
 
-// The paths below /api and /apis of one server: discovery documents and resources.
+// The paths below /api and /apis of one server: discovery documents, resources, subresources.
 //
 // Everything is derived from the handlers it is given, once; serving looks up and calls. Immutable
 // and shared by all io threads; a server whose resources change puts a new endpoint in its mux.
@@ -35,10 +35,12 @@ class ApiEndpoint final : public Endpoint {
     std::string body;
     const schema::Type* type = nullptr;  // for its protobuf form
   };
+  // Views into the handlers' specs, or into a request.
   struct Key {
-    std::string group;
-    std::string version;
-    std::string resource;
+    std::string_view resource;
+    std::string_view subresource;
+    std::string_view group;
+    std::string_view version;
     auto operator<=>(const Key&) const = default;
   };
 

@@ -187,13 +187,14 @@ void DefaultSubject(schema::StructEditor& subject) {
 
 }  // namespace
 
-const rest::Strategy* FindStrategy(std::string_view group, std::string_view plural) {
-  if (group != kRbacGroup) return nullptr;
-  if (plural == "roles") return &kRole;
-  if (plural == "clusterroles") return &kClusterRole;
-  if (plural == "rolebindings") return &kRoleBinding;
-  if (plural == "clusterrolebindings") return &kClusterRoleBinding;
-  return nullptr;
+std::span<const rest::KindStrategy> Strategies() {
+  static const rest::KindStrategy kStrategies[] = {
+      {kRbacGroup, "roles", &kRole},
+      {kRbacGroup, "clusterroles", &kClusterRole},
+      {kRbacGroup, "rolebindings", &kRoleBinding},
+      {kRbacGroup, "clusterrolebindings", &kClusterRoleBinding},
+  };
+  return kStrategies;
 }
 
 std::span<const schema::DefaultHook> Defaults() {

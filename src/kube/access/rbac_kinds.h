@@ -4,15 +4,13 @@
 // written.
 
 #include <span>
-#include <string_view>
 
-#include "rest/strategy.h"
+#include "rest/kind_table.h"
 #include "schema/transform.h"
 
 namespace keelson::kube::access {
 
-// Null for resources that are not of rbac.authorization.k8s.io.
-const rest::Strategy* FindStrategy(std::string_view group, std::string_view plural);
+std::span<const rest::KindStrategy> Strategies();
 std::span<const schema::DefaultHook> Defaults();
 
 }  // namespace keelson::kube::access

@@ -125,14 +125,16 @@ class TestCluster {
       options->codec = &codec;
       objects = std::make_unique<storage::ObjectStore>(options, cluster.store_.get(),
                                                        &cluster.feed_, &cluster.clock_);
-      const auto* strategy = FindStrategy(group, plural);
-      spec = {.catalog = &api::kCatalog,
-              .info = &info,
-              .strategy = strategy != nullptr ? strategy : &cluster.plain_,
-              .defaults = &cluster.defaults_,
-              .encoder = &encoder,
-              .store = objects.get(),
-              .clock = &cluster.clock_};
+      rest::KindTable kinds;
+      kinds.Add(Strategies());
+      const auto* strategy = kinds.FindStrategy(group, plural);
+      spec = rest::Completed({.catalog = &api::kCatalog,
+                              .info = &info,
+                              .strategy = strategy != nullptr ? strategy : &cluster.plain_,
+                              .defaults = &cluster.defaults_,
+                              .encoder = &encoder,
+                              .store = objects.get(),
+                              .clock = &cluster.clock_});
     }
     const schema::ResourceInfo& info;
     rest::ImageEncoder encoder;

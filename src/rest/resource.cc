@@ -1,0 +1,110 @@
+#include "rest/resource.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "rest/decode_body.h"
+#include "rest/render.h"
+#include "rest/write.h"
+#include "value/json.h"
+
+namespace keelson::rest {
+namespace {
+
+using patch::FieldFilter;
+
+// A dotted path as a set of one.
+schema::FieldSet PathSet(value::Arena& arena, std::string_view path) {
+  std::vector<schema::PathElement> elements;
+  while (!path.empty()) {
+    const auto dot = std::min(path.find('.'), path.size());
+    elements.push_back(schema::PathElement::Field(arena.CopyString(path.substr(0, dot))));
+    path.remove_prefix(std::min(dot + 1, path.size()));
+  }
+  return schema::SinglePath(arena, elements);
+}
+
+// What the endpoint takes from nobody.
+std::vector<std::string_view> ResetPaths(const ResourceSpec& spec) {
+  const auto given = spec.strategy->ResetFields();
+  std::vector<std::string_view> paths(given.begin(), given.end());
+  const bool has_status = std::ranges::any_of(
+      spec.info->subresources, [](const auto& entry) { return entry.name == "status"; });
+  if (spec.subresource == nullptr && has_status) paths.push_back("status");
+  return paths;
+}
+
+}  // namespace
+
+const schema::Type& ResourceSpec::type() const {
+  if (projection != nullptr) return projection->type();
+  return subresource != nullptr && subresource->type != nullptr ? *subresource->type : *info->type;
+}
+
+schema::GroupVersionKind ResourceSpec::kind() const {
+  if (projection != nullptr) return projection->kind();
+  if (subresource != nullptr && !subresource->body.kind.empty()) return subresource->body;
+  return {info->group, info->version, info->kind};
+}
+
+std::shared_ptr<const patch::Ownership> MakeOwnership(const ResourceSpec& spec) {
+  // The filters' sets live as long as the Ownership.
+  struct Owned {
+    value::ArenaRef arena = value::Arena::Make(512);
+    std::optional<patch::Ownership> ownership;
+  };
+  auto owned = std::make_shared<Owned>();
+  patch::OwnershipOptions options{
+      .type = &spec.type(),
+      .kind = spec.kind(),
+      .subresource = std::string(spec.subresource != nullptr ? spec.subresource->name : "")};
+  schema::FieldSet reset;
+  for (auto path : ResetPaths(spec)) {
+    reset = schema::Union(*owned->arena, reset, PathSet(*owned->arena, path));
+  }
+  if (!reset.empty()) {
+    const auto kind = spec.kind();
+    options.filters.emplace(ApiVersionText(kind.group, kind.version), FieldFilter::Exclude(reset));
+  }
+  if (spec.projection != nullptr) options.converter = spec.projection->versions();
+  owned->ownership.emplace(std::move(options));
+  return std::shared_ptr<const patch::Ownership>(owned, &*owned->ownership);
+}
+
+ResourceSpec Completed(ResourceSpec spec) {
+  if (spec.ownership == nullptr) spec.ownership = MakeOwnership(spec);
+  return spec;
+}
+
+Task<void> ResourceHandler::GetComputed(Request request, OutputMedia media) const {
+  auto objects = co_await spec_.computed->List();
+  if (!objects) co_return Refuse(request, objects.error());
+  for (const auto& object : *objects) {
+    if (object.root()["metadata"]["name"].AsString() != request.name) continue;
+    co_return SendShown(request, 200, media, value::ToJsonSlice(object.root()));
+  }
+  Refuse(request, spec_.computed->NotFound(request.name));
+}
+
+Task<void> ResourceHandler::ListComputed(Request request, OutputMedia media) const {
+  auto objects = co_await spec_.computed->List();
+  if (!objects) co_return Refuse(request, objects.error());
+  std::string json =
+      fmt::format(R"({{"kind":"{}","apiVersion":"{}","metadata":{{}},"items":[)",
+                  spec_.info->list_kind, ApiVersionText(spec_.info->group, spec_.info->version));
+  for (size_t i = 0; i < objects->size(); ++i) {
+    if (i != 0) json += ',';
+    // List items leave out what the list says for all of them.
+    value::Builder item((*objects)[i]);
+    item.root().RemoveField("kind");
+    item.root().RemoveField("apiVersion");
+    value::AppendJson(json, item.root().Get());
+  }
+  json += "]}";
+  auto body = RenderObject(*spec_.info->list_type, Slice::Own(std::move(json)), media);
+  if (!body) co_return Refuse(request, body.error());
+  request.response.headers().AddView("content-type", ContentTypeOf(media.format, false));
+  request.response.Send(200, *std::move(body));
+}
+
+}  // namespace keelson::rest
