@@ -33,8 +33,8 @@ Result<PathElement> ParseKey(value::Arena& arena, std::string_view text) {
     } while (scanner.Take(','));
     if (!scanner.Take('}')) return Fail(ErrorCode::kInvalid, "unterminated object in {}", text);
   }
-  std::sort(fields.begin(), fields.end(),
-            [](const KeyField& a, const KeyField& b) { return a.name < b.name; });
+  // Stable: a name that stands twice keeps its order, so that what is written back reads the same.
+  std::ranges::stable_sort(fields, {}, &KeyField::name);
   auto* copy = arena.AllocateArray<KeyField>(fields.size());
   std::uninitialized_copy(fields.begin(), fields.end(), copy);
   return PathElement::Key({copy, fields.size()});
