@@ -22,7 +22,7 @@ SIGNING_REQUEST = (
 
 
 DEFAULTED_LISTS = {
-    'CSINode', 'EndpointSlice', 'Endpoints', 'MutatingAdmissionPolicy', 'PodDisruptionBudget',
+    'CSINode', 'CronJob', 'EndpointSlice', 'Endpoints', 'MutatingAdmissionPolicy', 'PodDisruptionBudget',
     'MutatingWebhookConfiguration', 'ResourceClaim', 'ResourceClaimTemplate', 'Secret',
     'ValidatingAdmissionPolicy', 'ValidatingWebhookConfiguration'}
 
@@ -31,8 +31,8 @@ class Kind:
     """A kind and its object.
 
     finalizes: something has to be done before it is gone. old_describes: false where old clients
-    ask for a version that is gone. settles: false where the server's defaults in a list make the
-    client patch the same again on every apply.
+    ask for a version that is gone. settles: false where the server's defaults in a list make some
+    clients patch the same again on every apply.
     """
 
     def __init__(self, api_version, kind, cluster=False, name='x', finalizes=False,
@@ -116,7 +116,8 @@ KINDS = [
     Kind('storage.k8s.io/v1', 'StorageClass', cluster=True, name='kind-sc',
          provisioner='d.example.com'),
     Kind('storage.k8s.io/v1', 'CSIDriver', cluster=True, name='kind.example.com', spec={}),
-    Kind('storage.k8s.io/v1', 'CSINode', cluster=True, name='kind-csinode', spec={'drivers': []}),
+    Kind('storage.k8s.io/v1', 'CSINode', cluster=True, name='kind-csinode',
+         spec={'drivers': [{'name': 'd.example.com', 'nodeID': 'n'}]}),
     Kind('storage.k8s.io/v1', 'CSIStorageCapacity', storageClassName='kind-sc'),
     Kind('storage.k8s.io/v1', 'VolumeAttachment', cluster=True, name='kind-va',
          spec={'attacher': 'd.example.com', 'nodeName': 'n', 'source': {'persistentVolumeName': 'p'}}),
