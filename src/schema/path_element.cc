@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <charconv>
+#include <memory>
+#include <numeric>
+#include <utility>
 #include <vector>
 
 #include "base/status.h"
@@ -33,10 +36,12 @@ Result<PathElement> ParseKey(value::Arena& arena, std::string_view text) {
     } while (scanner.Take(','));
     if (!scanner.Take('}')) return Fail(ErrorCode::kInvalid, "unterminated object in {}", text);
   }
-  // Stable: a name that stands twice keeps its order, so that what is written back reads the same.
-  std::ranges::stable_sort(fields, {}, &KeyField::name);
+  // A name that stands twice keeps its order, so that what is written back reads the same.
+  std::vector<size_t> order(fields.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::ranges::sort(order, {}, [&](size_t i) { return std::pair(fields[i].name, i); });
   auto* copy = arena.AllocateArray<KeyField>(fields.size());
-  std::uninitialized_copy(fields.begin(), fields.end(), copy);
+  for (size_t i = 0; i < order.size(); ++i) std::construct_at(copy + i, fields[order[i]]);
   return PathElement::Key({copy, fields.size()});
 }
 
