@@ -2,9 +2,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <memory>
-#include <numeric>
-#include <utility>
 #include <vector>
 
 #include "base/status.h"
@@ -36,12 +33,13 @@ Result<PathElement> ParseKey(value::Arena& arena, std::string_view text) {
     } while (scanner.Take(','));
     if (!scanner.Take('}')) return Fail(ErrorCode::kInvalid, "unterminated object in {}", text);
   }
-  // A name that stands twice keeps its order, so that what is written back reads the same.
-  std::vector<size_t> order(fields.size());
-  std::iota(order.begin(), order.end(), 0);
-  std::ranges::sort(order, {}, [&](size_t i) { return std::pair(fields[i].name, i); });
+  // A name that stands twice goes by its values, so that what is written back reads the same.
+  std::ranges::sort(fields, [](const KeyField& a, const KeyField& b) {
+    const int order = a.name.compare(b.name);
+    return order != 0 ? order < 0 : value::Compare(a.value, b.value) < 0;
+  });
   auto* copy = arena.AllocateArray<KeyField>(fields.size());
-  for (size_t i = 0; i < order.size(); ++i) std::construct_at(copy + i, fields[order[i]]);
+  std::uninitialized_copy(fields.begin(), fields.end(), copy);
   return PathElement::Key({copy, fields.size()});
 }
 
