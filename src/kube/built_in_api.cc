@@ -118,7 +118,9 @@ BuiltInApi::Stored* BuiltInApi::StoredAs(const schema::ResourceInfo& info) {
 void BuiltInApi::AddResource(const schema::ResourceInfo& info) {
   auto* stored = StoredAs(info);
   const auto& kept = stored != nullptr ? stored->info : info;
-  const auto* strategy = parts_.kinds.FindStrategy(kept.group, kept.plural);
+  // A group that shows another group's objects may have rules of its own for them.
+  const auto* strategy = parts_.kinds.FindStrategy(info.group, info.plural);
+  if (strategy == nullptr) strategy = parts_.kinds.FindStrategy(kept.group, kept.plural);
   const auto* own = parts_.kinds.FindSubresource(info.group, info.plural, "");
   rest::ResourceSpec spec{.catalog = &parts_.catalog,
                           .info = &info,

@@ -40,8 +40,10 @@ Task<ApiResult<void>> AuthorizeCreate(const ResourceSpec& spec, const WriteScope
 
 // The last finalizer of a dying object is gone: so is the object.
 bool EndsLife(const ResourceSpec& spec, const value::Value& next, const value::Value& old) {
-  const auto grace = old["metadata"]["deletionGracePeriodSeconds"];
-  return next["metadata"]["finalizers"].items().empty() && grace.is_int() && grace.AsInt() == 0 &&
+  const auto metadata = old["metadata"];
+  return next["metadata"]["finalizers"].items().empty() &&
+         !metadata["deletionTimestamp"].is_null() &&
+         metadata["deletionGracePeriodSeconds"].AsInt() == 0 &&
          !spec.strategy->AwaitsFinalization(next);
 }
 
@@ -86,13 +88,13 @@ class Changing final : public storage::Changer {
   }
 
   // What has been written, once it has.
-  Written Finish(const ObjectRef& stored) {
+  Task<Written> Finish(ObjectRef stored) {
     if (!scope_.dry_run && prepared_.reservation) prepared_.reservation->Commit();
-    if (!scope_.dry_run && removed_) spec_.strategy->AfterDelete(last_.root());
+    if (!scope_.dry_run && removed_) co_await spec_.strategy->AfterDelete(last_.root());
     // An object that ended with this write is answered as the write left it.
     const bool own = scope_.dry_run || removed_;
-    return {.json = own ? value::ToJsonSlice(prepared_.object.root()) : stored->Json(),
-            .created = created_};
+    co_return Written{.json = own ? value::ToJsonSlice(prepared_.object.root()) : stored->Json(),
+                      .created = created_};
   }
 
  private:
@@ -158,7 +160,7 @@ Task<ApiResult<Written>> ChangeObject(const ResourceSpec& spec, const WriteScope
   auto stored = co_await spec.store->Modify(std::string(scope.ns), std::string(scope.name),
                                             std::move(options), changing);
   if (!stored) co_return std::unexpected(std::move(stored).error());
-  co_return changing.Finish(*stored);
+  co_return co_await changing.Finish(*stored);
 }
 
 }  // namespace keelson::rest

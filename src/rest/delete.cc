@@ -37,11 +37,11 @@ class Deletion final : public storage::Changer {
     co_return Change{.kind = Change::Kind::kPut, .image = ImageOf(spec_, decision->object)};
   }
 
-  Deleted Finish(const ObjectRef& stored) const {
-    if (removed_ && !scope_.dry_run) spec_.strategy->AfterDelete(last_.root());
-    return {.json = scope_.dry_run ? json_ : stored->Json(),
-            .uid = std::string(stored->uid()),
-            .removed = removed_};
+  Task<Deleted> Finish(ObjectRef stored) const {
+    if (removed_ && !scope_.dry_run) co_await spec_.strategy->AfterDelete(last_.root());
+    co_return Deleted{.json = scope_.dry_run ? json_ : stored->Json(),
+                      .uid = std::string(stored->uid()),
+                      .removed = removed_};
   }
 
  private:
@@ -61,7 +61,7 @@ Task<ApiResult<Deleted>> DeleteObject(const ResourceSpec& spec, const WriteScope
   auto stored =
       co_await spec.store->Modify(std::string(scope.ns), std::string(scope.name), {}, deletion);
   if (!stored) co_return std::unexpected(std::move(stored).error());
-  co_return deletion.Finish(*stored);
+  co_return co_await deletion.Finish(*stored);
 }
 
 Task<void> ResourceHandler::Delete(Request request) const {

@@ -20,10 +20,14 @@ struct KindRules {
   bool create_on_update = false;
   bool unconditional_update = true;
   bool counts_generation = false;
+  bool keeps_status_on_create = false;
 
   void (*prepare_for_create)(const WriteScope& scope, value::Ref object) = nullptr;
   void (*prepare_for_update)(const WriteScope& scope, value::Ref object,
                              const value::Value& old) = nullptr;
+  // A write of the status subresource; everything else is already what it was.
+  void (*prepare_status)(const WriteScope& scope, value::Ref object,
+                         const value::Value& old) = nullptr;
 
   void (*validate)(const WriteScope& scope, const value::Value& object,
                    schema::FieldErrors& errors) = nullptr;
@@ -46,14 +50,16 @@ class RuleStrategy final : public Strategy {
   bool AllowsCreateOnUpdate() const override { return rules_.create_on_update; }
   bool AllowsUnconditionalUpdate() const override { return rules_.unconditional_update; }
   bool CountsGeneration() const override { return rules_.counts_generation; }
+  bool KeepsStatusOnCreate() const override { return rules_.keeps_status_on_create; }
 
   void PrepareForCreate(const WriteScope& scope, value::Ref object) const override {
     if (rules_.prepare_for_create) rules_.prepare_for_create(scope, object);
   }
   void PrepareForUpdate(const WriteScope& scope, value::Ref object,
                         const value::Value& old) const override {
-    if (!rules_.prepare_for_update || scope.subresource == "status") return;
-    rules_.prepare_for_update(scope, object, old);
+    const auto prepare =
+        scope.subresource == "status" ? rules_.prepare_status : rules_.prepare_for_update;
+    if (prepare) prepare(scope, object, old);
   }
   void Validate(const WriteScope& scope, const value::Value& object,
                 schema::FieldErrors& errors) const override {

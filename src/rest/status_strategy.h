@@ -34,7 +34,9 @@ class StatusStrategy final : public Strategy {
   bool AwaitsFinalization(const value::Value& object) const override {
     return main_.AwaitsFinalization(object);
   }
-  void AfterDelete(const value::Value& object) const override { main_.AfterDelete(object); }
+  Task<void> AfterDelete(const value::Value& object) const override {
+    return main_.AfterDelete(object);
+  }
 
  private:
   const Strategy& main_;

@@ -124,8 +124,8 @@ class Strategy {
   virtual void PrepareForDelete(const WriteScope& scope, value::Ref object) const {}
   // Whether the object stays, marked, although no finalizer of its metadata holds it.
   virtual bool AwaitsFinalization(const value::Value& object) const { return false; }
-  // The object is gone: gives back what it held.
-  virtual void AfterDelete(const value::Value& object) const {}
+  // The object is gone: gives back what it held. The answer waits for it; `object` outlives it.
+  virtual Task<void> AfterDelete(const value::Value& object) const { co_return; }
   // The grace a deletion gets, in seconds, given what was asked for; nothing when the kind is
   // deleted at once.
   virtual std::optional<int64_t> DeletionGrace(const value::Value& object,

@@ -90,15 +90,8 @@ void CheckWeight(int32_t weight, const Path& path, FieldErrors& errors) {
 
 void ValidateNodeAffinity(core::NodeAffinity affinity, const Path& path, FieldErrors& errors) {
   if (auto required = affinity.requiredDuringSchedulingIgnoredDuringExecution()) {
-    const Path required_path = path.Child("requiredDuringSchedulingIgnoredDuringExecution");
-    const Path terms = required_path.Child("nodeSelectorTerms");
-    if (required.nodeSelectorTerms().empty()) {
-      errors.push_back(Required(terms, "must have at least one node selector term"));
-    }
-    size_t i = 0;
-    for (auto term : required.nodeSelectorTerms()) {
-      ValidateNodeTerm(term, /*any_label_value=*/false, terms.Index(i++), errors);
-    }
+    ValidateNodeSelector(required.value(),
+                         path.Child("requiredDuringSchedulingIgnoredDuringExecution"), errors);
   }
   size_t i = 0;
   for (auto preferred : affinity.preferredDuringSchedulingIgnoredDuringExecution()) {
@@ -188,6 +181,16 @@ void CheckInclusionPolicy(std::optional<std::string_view> policy, const Path& pa
 }
 
 }  // namespace
+
+void ValidateNodeSelector(const Value& selector, const Path& path, FieldErrors& errors) {
+  const auto terms = core::NodeSelector(selector).nodeSelectorTerms();
+  const Path list = path.Child("nodeSelectorTerms");
+  if (terms.empty()) {
+    errors.push_back(Required(list, "must have at least one node selector term"));
+  }
+  size_t i = 0;
+  for (auto term : terms) ValidateNodeTerm(term, /*any_label_value=*/false, list.Index(i++), errors);
+}
 
 void ValidateAffinity(core::Affinity affinity, const Path& path, FieldErrors& errors) {
   if (!affinity) return;

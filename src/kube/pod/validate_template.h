@@ -36,6 +36,10 @@ void ValidatePodSpec(const value::Value& spec, const value::Value* metadata,
 void ValidateClaimSpec(const value::Value& spec, const value::Path& path,
                        schema::FieldErrors& errors);
 
+// A NodeSelector: the nodes a pod, or a volume, is bound to.
+void ValidateNodeSelector(const value::Value& selector, const value::Path& path,
+                          schema::FieldErrors& errors);
+
 // A meta/v1 LabelSelector; nothing is wrong with an absent one.
 void ValidateLabelSelector(const value::Value& selector, const value::Path& path,
                            schema::FieldErrors& errors);
