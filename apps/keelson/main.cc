@@ -17,6 +17,7 @@
 #include "base/ids.h"
 #include "base/log.h"
 #include "kube/built_in_api.h"
+#include "kube/relay/subresources.h"
 #include "kube/strategies.h"
 #include "kv/rocksdb/store_command.h"
 #include "net/io_thread.h"
@@ -103,11 +104,16 @@ Result<void> Serve(const Options& options) {
                         .fatal = Fatal},
                        std::make_shared<server::EmptyDelegate>(server::NotFoundEndpoint())));
   TRY(auto storage, Storage::Open(options.data_dir, clock, process.metrics));
+  TRY(auto outbound, kube::Outbound::Create(options.kubelet, *pool));
+  kube::Relays relays(*outbound);
+  auto kinds = kube::BuiltInKinds();
+  kinds.Add(relays.Subresources());
   kube::BuiltInApi built_in({.catalog = api::kCatalog,
                              .store = storage->store(),
                              .feed = storage->feed(),
                              .clock = clock,
-                             .kinds = kube::BuiltInKinds()});
+                             .kinds = std::move(kinds),
+                             .authorizer = access->authorizer().get()});
   built_in.Install(server->mux());
   server::InstallOpenApi(server->mux(),
                          std::make_shared<server::OpenApiDocuments>(

@@ -89,6 +89,8 @@ void Options::AddFlags(flags::FlagSet& flags) {
   flags.BeginSection("Authorization");
   flags.StringSlice("authorization-mode", authorization_mode,
                     "What decides about requests, in order: RBAC, AlwaysAllow, AlwaysDeny.");
+  flags.BeginSection("Misc");
+  kubelet.AddFlags(flags);
   flags.BeginSection("Logs");
   flags.Add("v", 'v', std::make_unique<Level>(verbosity), "number for the log level verbosity");
   flags.BeginSection("Global");

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/flags.h"
+#include "kube/relay/kubelet.h"
 #include "server/options.h"
 #include "storage.h"
 
@@ -21,6 +22,7 @@ struct Options {
   std::vector<std::string> api_audiences;
   std::string token_auth_file;
   std::vector<std::string> authorization_mode = {"AlwaysAllow"};
+  kube::KubeletOptions kubelet;
   uint64_t verbosity = 0;
   std::string version;  // "", "true" or "raw"
   bool help = false;

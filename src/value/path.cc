@@ -17,6 +17,8 @@ void Path::AppendTo(std::string& out) const {
     switch (step.type) {
       case Step::kField:
         if (!out.empty()) out += '.';
+        // Upstream's path of no name, for what concerns the whole object.
+        if (step.number == 0) out += "[]";
         out.append(step.text, step.number);
         break;
       case Step::kIndex:
