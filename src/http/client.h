@@ -23,6 +23,7 @@
 #include "base/result.h"
 #include "base/task.h"
 #include "http/exchange.h"
+#include "net/address.h"
 #include "net/io_thread.h"
 #include "net/tls_context.h"
 
@@ -35,6 +36,9 @@ struct ClientOptions {
   std::string server_name;    // for SNI and the certificate, instead of the URL's host
   // Where to connect instead of the URL's host: "host:port" or "unix:<path>".
   std::string endpoint;
+  // Which addresses may be connected to; all when empty. Asked after names have been looked up, so
+  // a name cannot lead where its address may not.
+  std::function<bool(const net::Address&)> allow;
   // Called for every request, to add credentials that may change (a bearer token).
   std::function<Result<void>(Headers&)> authorize;
   bool http2 = true;  // offered by ALPN; in clear it is HTTP/1.1 always

@@ -49,6 +49,12 @@ void ClientConnection::Resolved(AddressList addresses) {
   if (phase_ != Phase::kDialing) return;
   if (!addresses) return DialFailed(addresses.error());
   addresses_ = *std::move(addresses);
+  if (options_.allow) {
+    std::erase_if(addresses_, [this](const auto& address) { return !options_.allow(address); });
+    if (addresses_.empty()) {
+      return DialFailed(Error{ErrorCode::kDenied, "address not allowed"});
+    }
+  }
   TryNext();
 }
 

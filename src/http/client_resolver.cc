@@ -31,15 +31,17 @@ AddressList ResolveHost(const std::string& host, uint16_t port) {
   return out;
 }
 
-ClientResolver::ClientResolver() {
-  for (auto& thread : threads_) thread = std::make_unique<ThreadExecutor>("resolver");
+ThreadExecutor& ClientResolver::NextThread() {
+  std::lock_guard lock(mutex_);
+  auto& thread = threads_[next_++ % std::size(threads_)];
+  if (!thread) thread = std::make_unique<ThreadExecutor>("resolver");
+  return *thread;
 }
 
 void ClientResolver::Resolve(std::string host, uint16_t port, Executor& executor,
                              std::move_only_function<void(AddressList)> done) {
   if (auto address = net::Address::Ip(host, port)) return done(std::vector{*address});
-  auto& thread = threads_[next_.fetch_add(1, std::memory_order_relaxed) % std::size(threads_)];
-  thread->Post([host = std::move(host), port, &executor, done = std::move(done)]() mutable {
+  NextThread().Post([host = std::move(host), port, &executor, done = std::move(done)]() mutable {
     executor.Post([list = ResolveHost(host, port), done = std::move(done)]() mutable {
       done(std::move(list));
     });

@@ -2,9 +2,9 @@
 
 // Host names to addresses, off the io threads: getaddrinfo blocks. Private to the client's sources.
 
-#include <atomic>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -21,16 +21,18 @@ AddressList ResolveHost(const std::string& host, uint16_t port);
 
 class ClientResolver {
  public:
-  ClientResolver();
-
   // Calls `done` on `executor`: with a numeric address before this returns, else later.
   void Resolve(std::string host, uint16_t port, Executor& executor,
                std::move_only_function<void(AddressList)> done);
 
  private:
-  // Two, so that one name server that does not answer holds up only half of the others.
+  ThreadExecutor& NextThread();
+
+  // Two, so that one name server that does not answer holds up only half of the others. Made when
+  // first needed: many clients know addresses only.
+  std::mutex mutex_;
   std::unique_ptr<ThreadExecutor> threads_[2];
-  std::atomic<unsigned> next_{0};
+  unsigned next_ = 0;
 };
 
 }  // namespace keelson::http

@@ -17,7 +17,7 @@ class Server:
 
     def __init__(self, binary=None, url=None, token=TOKEN, flags=()):
         self.folder = tempfile.TemporaryDirectory(prefix='kubectl-suite-')
-        self.token, self.process = token, None
+        self.token, self.process, self.certificates = token, None, None
         self.url = url or f'https://127.0.0.1:{free_port()}'
         if binary:
             self.start(binary, flags)
@@ -39,6 +39,7 @@ class Server:
             [binary, '--bind-address=127.0.0.1', f'--secure-port={self.url.rsplit(":", 1)[1]}',
              f'--cert-dir={folder}/certs', f'--data-dir={folder}/data',
              f'--token-auth-file={folder}/tokens.csv', *flags], stderr=self.log)
+        self.certificates = [f'{folder}/certs/apiserver.{end}' for end in ('crt', 'key')]
         deadline = time.monotonic() + 30
         while True:
             try:
@@ -50,11 +51,15 @@ class Server:
                 raise SystemExit('the server did not start:\n' + open(self.log.name).read())
             time.sleep(0.01)
 
+    def connect(self):
+        """A TLS connection, for what no client library does."""
+        host, port = self.url.split('//')[1].split(':')
+        return any_server().wrap_socket(socket.create_connection((host, int(port)), 20))
+
     def request(self, method, path, body=None, content_type='application/json'):
         """For what kubectl cannot do itself, such as the work of controllers."""
-        tls = ssl.create_default_context()
-        tls.check_hostname, tls.verify_mode = False, ssl.CERT_NONE
-        connection = http.client.HTTPSConnection(self.url.split('//')[1], context=tls, timeout=20)
+        connection = http.client.HTTPSConnection(self.url.split('//')[1], context=any_server(),
+                                                 timeout=20)
         try:
             connection.request(method, path, None if body is None else json.dumps(body), {
                 'Authorization': 'Bearer ' + self.token, 'Content-Type': content_type})
@@ -68,6 +73,12 @@ class Server:
             self.process.terminate()
             self.process.wait()
         self.folder.cleanup()
+
+
+def any_server():
+    tls = ssl.create_default_context()
+    tls.check_hostname, tls.verify_mode = False, ssl.CERT_NONE
+    return tls
 
 
 def free_port():

@@ -6,6 +6,10 @@
 #include <sstream>
 #include <utility>
 
+#include "base/ip_address.h"
+#include "kube/relay/targets.h"
+#include "net/address.h"
+
 namespace keelson::kube {
 namespace {
 
@@ -17,6 +21,14 @@ Result<std::string> ReadFile(const std::string& path) {
     return Fail(ErrorCode::kNotFound, "open {}: no such file or directory", path);
   }
   return text.str();
+}
+
+bool IsReachableByAll(const net::Address& address) {
+  auto host = address.ToString();
+  host.resize(host.rfind(':'));
+  if (host.starts_with('[')) host = host.substr(1, host.size() - 2);
+  auto ip = IpAddress::Parse(host);
+  return ip && IsGlobalUnicast(*ip);
 }
 
 std::string KnownAddresses(const value::Value& node) {
@@ -71,13 +83,17 @@ Result<std::unique_ptr<Outbound>> Outbound::Create(KubeletOptions options, net::
   kubelets.connect_timeout = options.timeout;
   http::ClientOptions unverified = kubelets;
   unverified.tls.verify_server = false;
+  http::ClientOptions proxied = kubelets;
+  proxied.allow = IsReachableByAll;
   http::ClientOptions workloads;
+  workloads.allow = IsReachableByAll;
   workloads.tls.verify_server = false;
   // Connections to pods end with the pods.
   workloads.max_idle_per_host = 2;
 
   std::unique_ptr<Outbound> outbound(new Outbound(std::move(options)));
   TRY(outbound->kubelets_, http::Client::Create(std::move(kubelets), pool));
+  TRY(outbound->proxied_, http::Client::Create(std::move(proxied), pool));
   TRY(outbound->unverified_, http::Client::Create(std::move(unverified), pool));
   TRY(outbound->workloads_, http::Client::Create(std::move(workloads), pool));
   return outbound;

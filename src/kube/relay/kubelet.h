@@ -51,6 +51,8 @@ class Outbound {
 
   const KubeletOptions& options() const { return options_; }
   http::Client& kubelets() const { return *kubelets_; }
+  // For proxies of nodes, whose status anybody who may write it could point at this machine.
+  http::Client& proxied_kubelets() const { return *proxied_; }
   // For readers of logs who do not care whom they come from.
   http::Client& unverified_kubelets() const { return *unverified_; }
   http::Client& workloads() const { return *workloads_; }
@@ -60,6 +62,7 @@ class Outbound {
 
   const KubeletOptions options_;
   std::unique_ptr<http::Client> kubelets_;
+  std::unique_ptr<http::Client> proxied_;
   std::unique_ptr<http::Client> unverified_;
   std::unique_ptr<http::Client> workloads_;
 };

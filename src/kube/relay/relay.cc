@@ -202,6 +202,9 @@ Task<void> RelayPlain(rest::Request request, http::Client& client, RelayTarget t
   forward.headers.Set("x-forwarded-proto", "https");
   if (asked.content_length.value_or(1) != 0) forward.body_stream = request.exchange.body;
   auto answer = co_await client.Send(std::move(forward));
+  if (!answer && answer.error().code == ErrorCode::kDenied) {
+    co_return SendStatus(request, BadRequestStatus("address not allowed"));
+  }
   if (!answer) {
     co_return SendStatus(request, {.code = 503,
                                    .reason = "ServiceUnavailable",

@@ -222,7 +222,7 @@ class Proxy final : public rest::Subresource {
     auto kubelet = co_await KubeletOf(spec, outbound_, std::string(name.name));
     if (!kubelet) co_return std::unexpected(std::move(kubelet).error());
     if (name.port.empty() || name.port == kubelet->port) {
-      co_return Place{"https://" + kubelet->authority(), &outbound_.kubelets()};
+      co_return Place{"https://" + kubelet->authority(), &outbound_.proxied_kubelets()};
     }
     kubelet->port = name.port;
     co_return Place{

@@ -51,14 +51,6 @@ class QueryText {
   std::multimap<std::string, std::string> pairs_;
 };
 
-bool IsGlobalUnicast(const IpAddress& address) {
-  static const auto multicast4 = *IpPrefix::Parse("224.0.0.0/4");
-  static const auto multicast6 = *IpPrefix::Parse("ff00::/8");
-  static const auto broadcast = *IpAddress::Parse("255.255.255.255");
-  return !address.IsUnspecified() && !address.IsLoopback() && !address.IsLinkLocalUnicast() &&
-         !multicast4.Contains(address) && !multicast6.Contains(address) && address != broadcast;
-}
-
 ApiResult<std::optional<int64_t>> Whole(const http::Query& query, std::string_view name) {
   auto text = query.Get(name);
   if (!text || text->empty()) return std::optional<int64_t>();
@@ -71,6 +63,14 @@ ApiResult<std::optional<int64_t>> Whole(const http::Query& query, std::string_vi
 }
 
 }  // namespace
+
+bool IsGlobalUnicast(const IpAddress& address) {
+  static const auto multicast4 = *IpPrefix::Parse("224.0.0.0/4");
+  static const auto multicast6 = *IpPrefix::Parse("ff00::/8");
+  static const auto broadcast = *IpAddress::Parse("255.255.255.255");
+  return !address.IsUnspecified() && !address.IsLoopback() && !address.IsLinkLocalUnicast() &&
+         !multicast4.Contains(address) && !multicast6.Contains(address) && address != broadcast;
+}
 
 std::optional<ProxyName> ParseProxyName(std::string_view text) {
   std::vector<std::string_view> parts;

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/ip_address.h"
 #include "base/status.h"
 #include "http/query.h"
 #include "value/value.h"
@@ -45,6 +46,9 @@ struct EndpointChoice {
   std::string pod_namespace;
 };
 std::vector<EndpointChoice> EndpointChoices(const value::Value& endpoints, std::string_view port);
+
+// Whether an address means the same to everybody, and not this machine or link.
+bool IsGlobalUnicast(const IpAddress& address);
 
 // What upstream makes of a kubelet's refusal to show a log.
 Status KubeletRefusal(int code, std::string_view pod, std::string_view message);
