@@ -97,7 +97,7 @@ Task<void> ResourceHandler::DeleteCollection(Request request) const {
     auto deleted = co_await DeleteObject(spec_, scope, *options);
     if (!deleted && deleted.error().code != 404) co_return Refuse(request, deleted.error());
   }
-  SendList(request, *media, *std::move(list));
+  co_await SendList(request, *media, *std::move(list));
 }
 
 }  // namespace keelson::rest

@@ -178,6 +178,17 @@ ApiResult<GetOptions> ReadGetOptions(const http::Query& query) {
   return GetOptions{ParameterReader(query).Text("resourceVersion")};
 }
 
+ApiResult<IncludeObject> ReadIncludeObject(const http::Query& query) {
+  const auto text = query.Get("includeObject").value_or("");
+  if (text.empty() || text == "Metadata") return IncludeObject::kMetadata;
+  if (text == "Object") return IncludeObject::kObject;
+  if (text == "None") return IncludeObject::kNone;
+  return std::unexpected(BadRequestStatus(
+      fmt::format("Unable to convert to Table as requested: includeObject: Invalid value: {}: must "
+                  "be 'Metadata', 'Object', 'None', or empty",
+                  Quote(text))));
+}
+
 ApiResult<ListOptions> ReadListOptions(const http::Query& query, bool force_watch) {
   ParameterReader reader(query);
   ListOptions options{

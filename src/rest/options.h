@@ -35,6 +35,9 @@ struct ListOptions {
   std::optional<bool> send_initial_events;
 };
 
+// What a row of a table shows of its object besides the cells.
+enum class IncludeObject : uint8_t { kMetadata, kObject, kNone };
+
 // What happens to fields the server does not know.
 enum class FieldValidation : uint8_t { kIgnore, kWarn, kStrict };
 
@@ -67,6 +70,8 @@ struct DeleteOptions {
 };
 
 ApiResult<GetOptions> ReadGetOptions(const http::Query& query);
+// What rows of a table show of their objects; fails with 400.
+ApiResult<IncludeObject> ReadIncludeObject(const http::Query& query);
 // `force_watch` is for the deprecated /watch/ paths.
 ApiResult<ListOptions> ReadListOptions(const http::Query& query, bool force_watch = false);
 ApiResult<WriteOptions> ReadCreateOptions(const http::Query& query);

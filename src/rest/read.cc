@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/ids.h"
+#include "rest/answer_stream.h"
 #include "rest/decode_body.h"
 #include "rest/render.h"
 #include "rest/resource.h"
@@ -36,6 +37,10 @@ void SendBody(const Request& request, int code, const OutputMedia& media, std::v
   request.response.Send(code, std::move(body));
 }
 
+Status NotAcceptable(std::string message) {
+  return {.code = 406, .reason = "NotAcceptable", .message = std::move(message)};
+}
+
 std::string_view EventTypeName(WatchEvent::Type type) {
   switch (type) {
     case WatchEvent::Type::kAdded:
@@ -58,12 +63,12 @@ ResourceHandler::ResourceHandler(ResourceSpec spec)
     : spec_(Completed(std::move(spec))),
       status_type_(spec_.catalog->Find("meta.k8s.io", "v1")->FindType("Status")),
       partial_type_(spec_.catalog->Find("meta.k8s.io", "v1")->FindType("PartialObjectMetadata")),
-      delete_options_type_(spec_.catalog->Find("meta.k8s.io", "v1")->FindType("DeleteOptions")) {
-  KEELSON_CHECK(status_type_ && partial_type_ && delete_options_type_);
+      partial_list_type_(
+          spec_.catalog->Find("meta.k8s.io", "v1")->FindType("PartialObjectMetadataList")),
+      delete_options_type_(spec_.catalog->Find("meta.k8s.io", "v1")->FindType("DeleteOptions")),
+      table_(*spec_.info, spec_.printer) {
+  KEELSON_CHECK(status_type_ && partial_type_ && partial_list_type_ && delete_options_type_);
   for (const auto& field : spec_.info->selectable_fields) selectable_.push_back(field.label);
-  list_opening_ =
-      fmt::format(R"({{"kind":"{}","apiVersion":"{}","metadata":{{"resourceVersion":")",
-                  spec_.info->list_kind, ApiVersionText(spec_.info->group, spec_.info->version));
 }
 
 selector::FieldLabels ResourceHandler::field_labels() const {
@@ -76,26 +81,39 @@ selector::FieldLabels ResourceHandler::field_labels() const {
 
 ApiResult<OutputMedia> ResourceHandler::Negotiate(const Request& request, bool watch,
                                                   bool streaming) const {
-  return NegotiateOutput(
-      OutputRequestOf(request),
-      {.table = false,  // no kind prints itself yet: clients fall back to the object
-       .partial = !watch,
-       .protobuf = !spec_.custom,
-       .watch = watch,
-       .streaming = streaming});
+  return NegotiateOutput(OutputRequestOf(request),
+                         {.protobuf = !spec_.custom, .watch = watch, .streaming = streaming});
+}
+
+ApiResult<ObjectShape> ResourceHandler::ShapeOf(const Request& request, const OutputMedia& media,
+                                                bool stored) const {
+  TableForm form{.beta = media.beta_meta, .now = spec_.clock->WallNow()};
+  if (media.shape == Shape::kTable) {
+    auto include = ReadIncludeObject(request.query);
+    if (!include) return std::unexpected(include.error());
+    form.include = *include;
+  }
+  return ObjectShape(spec_, table_, media, form, stored);
+}
+
+const schema::Type& ResourceHandler::TypeOf(const OutputMedia& media, bool list) const {
+  if (media.shape == Shape::kObject) return list ? *spec_.info->list_type : spec_.type();
+  return list ? *partial_list_type_ : *partial_type_;
 }
 
 void ResourceHandler::Answer(const Request& request, int code, const Status& status) const {
-  auto media = NegotiateOutput(OutputRequestOf(request), {.table = false, .partial = false});
-  const OutputMedia form = media.value_or(OutputMedia{});
   if (status.details && status.details->retry_after_seconds > 0) {
     request.response.headers().Set("retry-after",
                                    std::to_string(status.details->retry_after_seconds));
   }
-  auto json = Slice::Own(status.ToJson());
+  const auto json = Slice::Own(status.ToJson());
+  // A failure is never shown as a table; who accepts nothing else gets text for people.
+  const bool failure = code >= 400;
+  auto media = NegotiateOutput(OutputRequestOf(request), {.table = !failure, .partial = !failure});
+  const OutputMedia form = media.value_or(OutputMedia{.pretty = true});
   auto body = RenderObject(*status_type_, json, form);
-  SendBody(request, code, body ? form : OutputMedia{},
-           body ? *std::move(body) : std::vector<Slice>{json, Slice::Static("\n")});
+  if (!body) return SendBody(request, code, {}, {json, Slice::Static("\n")});
+  SendBody(request, code, form, *std::move(body));
 }
 
 ApiResult<storage::ListOptions> ResourceHandler::StorageOptions(const Request& request,
@@ -133,20 +151,27 @@ Task<void> ResourceHandler::Get(Request request) const {
 
 void ResourceHandler::SendObject(const Request& request, int code, const OutputMedia& media,
                                  const Slice& json) const {
-  auto shown = Shown(spec_, json);
-  if (!shown) return Refuse(request, shown.error());
-  SendShown(request, code, media, *shown);
+  SendAs(request, code, media, json, /*stored=*/true);
 }
 
 void ResourceHandler::SendShown(const Request& request, int code, const OutputMedia& media,
                                 const Slice& json) const {
-  if (media.shape == Shape::kPartialObjectMetadata) {
-    auto partial = PartialMetadataJson(json, media.beta_meta);
-    if (!partial) return Refuse(request, partial.error());
-    auto body = RenderObject(*partial_type_, *partial, media);
-    return body ? SendBody(request, code, media, *std::move(body)) : Refuse(request, body.error());
+  SendAs(request, code, media, json, /*stored=*/false);
+}
+
+void ResourceHandler::SendAs(const Request& request, int code, const OutputMedia& media,
+                             const Slice& json, bool stored) const {
+  if (media.shape == Shape::kPartialObjectMetadataList) {
+    return Refuse(request, NotAcceptable(fmt::format(
+                               "you requested PartialObjectMetadataList, but the requested object "
+                               "is not a list (*{}.{})",
+                               InternalPackage(spec_.info->group), spec_.info->kind)));
   }
-  auto body = RenderObject(spec_.type(), json, media);
+  auto shape = ShapeOf(request, media, stored);
+  if (!shape) return Refuse(request, shape.error());
+  Body shown;
+  if (auto made = shape->AppendObject(json, shown); !made) return Refuse(request, made.error());
+  auto body = Render(TypeOf(media, /*list=*/false), shown.Take(), media);
   if (!body) return Refuse(request, body.error());
   SendBody(request, code, media, *std::move(body));
 }
@@ -157,46 +182,47 @@ Task<void> ResourceHandler::List(Request request) const {
   if (options->watch) co_return co_await Watch(std::move(request), *std::move(options));
   auto media = Negotiate(request, /*watch=*/true);
   if (!media) co_return Refuse(request, media.error());
-  if (media->shape == Shape::kPartialObjectMetadata) {
-    co_return Refuse(request, {.code = 406,
-                               .reason = "NotAcceptable",
-                               .message = fmt::format(
-                                   "you requested PartialObjectMetadata, but the "
-                                   "requested object is a list (*{}.{})",
-                                   InternalPackage(spec_.info->group), spec_.info->list_kind)});
-  }
   if (spec_.computed != nullptr) co_return co_await ListComputed(request, *media);
   auto stored = StorageOptions(request, *options);
   if (!stored) co_return Refuse(request, stored.error());
   auto list = co_await spec_.store->List(*std::move(stored));
   if (!list) co_return Refuse(request, list.error());
-  SendList(request, *media, *std::move(list));
+  co_await SendList(request, *media, *std::move(list));
 }
 
-// The opening of the list up to its items.
-std::string ResourceHandler::ListHead(const storage::ListResult& list) const {
-  std::string head = list_opening_ + std::to_string(list.revision) + '"';
-  if (!list.continue_token.empty()) {
-    head += R"(,"continue":)";
-    AppendJsonString(head, list.continue_token);
+Task<void> ResourceHandler::SendList(Request request, OutputMedia media,
+                                     storage::ListResult list) const {
+  if (media.shape == Shape::kPartialObjectMetadata) {
+    co_return Refuse(request, NotAcceptable(fmt::format(
+                                  "you requested PartialObjectMetadata, but the requested object "
+                                  "is a list (*{}.{})",
+                                  InternalPackage(spec_.info->group), spec_.info->list_kind)));
   }
-  if (list.remaining) head += fmt::format(R"(,"remainingItemCount":{})", *list.remaining);
-  return head + R"(},"items":[)";
-}
-
-void ResourceHandler::SendList(const Request& request, const OutputMedia& media,
-                               storage::ListResult list) const {
-  std::vector<Slice> body;
-  body.push_back(Slice::Own(ListHead(list)));
-  list.TakeItems(body);
-  body.push_back(Slice::Static("]}"));
-  if (media.format == Format::kJson && !media.pretty) {
-    body.push_back(Slice::Static("\n"));
-    return SendBody(request, 200, media, std::move(body));
+  auto shape = ShapeOf(request, media);
+  if (!shape) co_return Refuse(request, shape.error());
+  shape->Sort(list);
+  const bool paged = media.format == Format::kJson && !media.pretty;
+  AnswerStream answer(request.exchange.request, request.response, 200,
+                      ContentTypeOf(media.format, false));
+  Body body;
+  shape->AppendListOpening(list, body);
+  for (const auto& object : list.objects) {
+    if (auto made = shape->AppendItem(*object, body); !made) {
+      co_return request.response.started() ? request.response.Abort()
+                                           : Refuse(request, made.error());
+    }
+    if (paged && body.size() >= AnswerStream::kPageBytes && !co_await answer.Write(body.Take())) {
+      co_return;
+    }
   }
-  auto rendered = RenderObject(*spec_.info->list_type, Slice::Own(Flatten(body)), media);
-  if (!rendered) return Refuse(request, rendered.error());
-  SendBody(request, 200, media, *std::move(rendered));
+  shape->AppendListEnd(body);
+  if (paged) {
+    body.text() += '\n';
+    co_return co_await answer.Finish(body.Take());
+  }
+  auto rendered = Render(TypeOf(media, /*list=*/true), body.Take(), media);
+  if (!rendered) co_return Refuse(request, rendered.error());
+  co_await answer.Finish(*std::move(rendered));
 }
 
 Task<void> ResourceHandler::Watch(Request request, ListOptions options) const {
@@ -204,6 +230,8 @@ Task<void> ResourceHandler::Watch(Request request, ListOptions options) const {
   if (!media) co_return Refuse(request, media.error());
   auto stored = StorageOptions(request, options);
   if (!stored) co_return Refuse(request, stored.error());
+  auto shape = ShapeOf(request, *media);
+  if (!shape) co_return Refuse(request, shape.error());
   const auto now = spec_.clock->Now();
   const auto length = options.timeout_seconds.value_or(0) > 0
                           ? Duration(std::chrono::seconds(*options.timeout_seconds))
@@ -213,36 +241,56 @@ Task<void> ResourceHandler::Watch(Request request, ListOptions options) const {
   if (!watcher) co_return Refuse(request, watcher.error());
   request.response.headers().AddView("content-type", ContentTypeOf(media->format, true));
   request.response.Start(200);
-  co_await Stream(request, *media, **watcher, now + length);
+  co_await Stream(request, *media, *std::move(shape), **watcher, now + length);
   request.response.Finish();
 }
 
-Task<void> ResourceHandler::Stream(Request request, OutputMedia media, storage::Watcher& watcher,
-                                   TimePoint deadline) const {
+Task<void> ResourceHandler::Stream(Request request, OutputMedia media, ObjectShape shape,
+                                   storage::Watcher& watcher, TimePoint deadline) const {
   auto end = std::make_shared<std::stop_source>();
   std::stop_callback on_stop(request.stop, [end] { end->request_stop(); });
   const auto timer = spec_.clock->Schedule(deadline, [end] { end->request_stop(); });
   for (;;) {
     auto events = co_await watcher.Next(end->get_token());
-    if (events.empty()) break;
+    // A list of one object is no list: upstream gives up at the first event.
+    if (events.empty() || media.shape == Shape::kPartialObjectMetadataList) break;
     std::vector<Slice> frames;
-    for (const auto& event : events) AppendEvent(event, media, frames);
+    if (media.format == Format::kJson && shape.plain()) {
+      for (const auto& event : events) storage::AppendFrame(event, frames);
+    } else {
+      Body body;
+      bool shown = true;
+      for (const auto& event : events) {
+        shown = shown &&
+                (media.format == Format::kJson ? shape.AppendEvent(event, body)
+                                               : AppendProtobufEvent(event, media, shape, body));
+      }
+      if (!shown) break;
+      frames = body.Take();
+    }
     if (!co_await request.response.Write(std::move(frames))) break;
   }
   spec_.clock->Cancel(timer);
 }
 
-void ResourceHandler::AppendEvent(const WatchEvent& event, const OutputMedia& media,
-                                  std::vector<Slice>& frames) const {
-  if (media.format == Format::kJson) return storage::AppendFrame(event, frames);
-  const auto& type = event.type == WatchEvent::Type::kError ? *status_type_ : *spec_.info->type;
+ApiResult<void> ResourceHandler::AppendProtobufEvent(const WatchEvent& event,
+                                                     const OutputMedia& media, ObjectShape& shape,
+                                                     Body& body) const {
+  const bool error = event.type == WatchEvent::Type::kError;
+  const auto& type = error ? *status_type_ : TypeOf(media, /*list=*/false);
+  Body shown;
   const Slice json = event.object ? event.object->Json() : event.text;
-  auto decoded = schema::DecodeJson(type, json.view());
+  if (error) {
+    shown.Share(json);
+  } else if (auto made = shape.AppendObject(json, shown); !made) {
+    return made;
+  }
+  auto decoded = schema::DecodeJson(type, Flatten(shown.Take()));
   KEELSON_CHECK(decoded.has_value());  // the cache holds only what was decoded by this type
   auto bytes = schema::EncodeProtobufEnvelope(type, decoded->object.root());
-  frames.push_back(
-      Slice::Own(schema::ProtobufWatchHeader(EventTypeName(event.type), bytes.size())));
-  frames.push_back(Slice::Own(std::move(bytes)));
+  body.text() += schema::ProtobufWatchHeader(EventTypeName(event.type), bytes.size());
+  body.Share(Slice::Own(std::move(bytes)));
+  return {};
 }
 
 }  // namespace keelson::rest

@@ -83,6 +83,80 @@ TEST_F(ReadTest, GetShowsMetadataAlone) {
             "\n");
 }
 
+TEST_F(ReadTest, ListShowsMetadataAlone) {
+  StoreConfigMap("a", R"(,"data":{"k":"v"})");
+  StoreConfigMap("b");
+  FakeExchange fake("GET", "/x?limit=1");
+  fake.AddHeader("accept", "application/json;as=PartialObjectMetadataList;v=v1beta1;g=meta.k8s.io");
+  List(fake);
+  EXPECT_THAT(fake.body(),
+              ::testing::StartsWith(R"({"kind":"PartialObjectMetadataList","apiVersion":)"
+                                    R"("meta.k8s.io/v1beta1","metadata":{"resourceVersion":"3",)"
+                                    R"("continue":")"));
+  EXPECT_THAT(fake.body(),
+              ::testing::EndsWith(
+                  R"("remainingItemCount":1},"items":[{"kind":"PartialObjectMetadata",)"
+                  R"("apiVersion":"meta.k8s.io/v1beta1","metadata":{"name":"a","namespace":"n",)"
+                  R"("uid":"u-a","resourceVersion":"2","labels":{"app":"a"}}}]})"
+                  "\n"));
+  FakeExchange none("GET", "/x?labelSelector=app=z");
+  none.AddHeader("accept", "application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io");
+  List(none);
+  EXPECT_THAT(none.body(), ::testing::EndsWith("\"items\":null}\n"));
+}
+
+TEST_F(ReadTest, ShapesMustFitWhatIsAskedFor) {
+  StoreConfigMap("a");
+  FakeExchange list;
+  list.AddHeader("accept", "application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io");
+  List(list);
+  EXPECT_EQ(list.status(), 406);
+  EXPECT_THAT(list.body(), ::testing::HasSubstr("the requested object is a list (*core.ConfigMap"));
+  FakeExchange get;
+  get.AddHeader("accept", "application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io");
+  Get(get, "a");
+  EXPECT_EQ(get.status(), 406);
+  // Who accepts no plain object gets a failure laid out for people.
+  EXPECT_THAT(get.body(), ::testing::StartsWith("{\n  \"kind\": \"Status\""));
+}
+
+TEST_F(ReadTest, MetadataIsProtobufForClientsThatAskForIt) {
+  StoreConfigMap("a", R"(,"data":{"k":"v"})");
+  FakeExchange fake;
+  fake.AddHeader(
+      "accept",
+      "application/vnd.kubernetes.protobuf;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io");
+  List(fake);
+  auto envelope = schema::ReadProtobufEnvelope(fake.body());
+  ASSERT_TRUE(envelope.has_value());
+  EXPECT_EQ(envelope->kind, "PartialObjectMetadataList");
+  EXPECT_EQ(envelope->api_version, "meta.k8s.io/v1");
+  auto list = schema::DecodeProtobufEnvelope(
+      *api::kCatalog.Find("meta.k8s.io", "v1")->FindType("PartialObjectMetadataList"), fake.body());
+  ASSERT_TRUE(list.has_value());
+  EXPECT_EQ(list->root()["items"].At(0)["metadata"]["name"].AsString(), "a");
+}
+
+TEST_F(ReadTest, LongListsAreStreamedPageByPage) {
+  for (int i = 0; i < 300; ++i) {
+    StoreConfigMap(fmt::format("c{:03}", i),
+                   fmt::format(R"(,"data":{{"k":"{}"}})", std::string(1000, 'v')));
+  }
+  FakeExchange fake;
+  fake.Window(1);
+  List(fake);
+  EXPECT_FALSE(fake.finished());  // waits for the peer after a page
+  EXPECT_LT(fake.body().size(), 250'000u);
+  while (!fake.finished()) {
+    fake.Drain(100'000);
+    resource_.Settle(fake);
+  }
+  EXPECT_TRUE(fake.complete());
+  auto list = value::ParseJson(fake.body());
+  ASSERT_TRUE(list.has_value());
+  EXPECT_EQ(list->root()["items"].size(), 300u);
+}
+
 TEST_F(ReadTest, MissingObjectsAreNotFound) {
   FakeExchange fake;
   Get(fake, "nosuch");
@@ -159,6 +233,19 @@ TEST_F(ReadTest, WatchStreamsFrames) {
   resource_.clock().Advance(std::chrono::seconds(61), [&] { resource_.Settle(fake); });
   EXPECT_TRUE(fake.finished());
   EXPECT_TRUE(fake.complete());
+}
+
+TEST_F(ReadTest, WatchShowsMetadataAlone) {
+  StoreConfigMap("a", R"(,"data":{"k":"v"})");
+  FakeExchange fake("GET", "/x?watch=1");
+  fake.AddHeader("accept", "application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io");
+  List(fake);
+  EXPECT_EQ(fake.body(), R"({"type":"ADDED","object":{"kind":"PartialObjectMetadata","apiVersion":)"
+                         R"("meta.k8s.io/v1","metadata":{"name":"a","namespace":"n","uid":"u-a",)"
+                         R"("resourceVersion":"2","labels":{"app":"a"}}}})"
+                         "\n");
+  fake.ClientGone();
+  resource_.Settle(fake);
 }
 
 TEST_F(ReadTest, WatchEndsWithItsClient) {

@@ -89,14 +89,13 @@ ApiResult<std::vector<Slice>> RenderObject(const schema::Type& type, const Slice
   return body;
 }
 
-ApiResult<Slice> PartialMetadataJson(const Slice& json, bool beta) {
-  auto object = value::ParseJson(json.view());
-  if (!object) return std::unexpected(InternalErrorStatus(object.error().message));
-  std::string out = R"({"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/)";
-  out += beta ? R"(v1beta1","metadata":)" : R"(v1","metadata":)";
-  value::AppendJson(out, object->root()["metadata"]);
-  out += '}';
-  return Slice::Own(std::move(out));
+ApiResult<std::vector<Slice>> Render(const schema::Type& type, std::vector<Slice> json,
+                                     const OutputMedia& media) {
+  if (media.format == Format::kJson && !media.pretty) {
+    json.push_back(Slice::Static("\n"));
+    return json;
+  }
+  return RenderObject(type, json.size() == 1 ? json.front() : Slice::Own(Flatten(json)), media);
 }
 
 }  // namespace keelson::rest

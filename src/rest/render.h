@@ -24,8 +24,9 @@ std::string_view ContentTypeOf(Format format, bool stream);
 ApiResult<std::vector<Slice>> RenderObject(const schema::Type& type, const Slice& json,
                                            const OutputMedia& media);
 
-// Only kind, apiVersion and metadata of an object, as PartialObjectMetadata shows them.
-ApiResult<Slice> PartialMetadataJson(const Slice& json, bool beta);
+// The same for JSON in pieces.
+ApiResult<std::vector<Slice>> Render(const schema::Type& type, std::vector<Slice> json,
+                                     const OutputMedia& media);
 
 // Compact JSON laid out for people: two spaces of indent, one space behind a colon. The
 // input must be valid and without white space.

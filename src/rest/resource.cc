@@ -89,22 +89,19 @@ Task<void> ResourceHandler::GetComputed(Request request, OutputMedia media) cons
 Task<void> ResourceHandler::ListComputed(Request request, OutputMedia media) const {
   auto objects = co_await spec_.computed->List();
   if (!objects) co_return Refuse(request, objects.error());
-  std::string json =
-      fmt::format(R"({{"kind":"{}","apiVersion":"{}","metadata":{{}},"items":[)",
-                  spec_.info->list_kind, ApiVersionText(spec_.info->group, spec_.info->version));
-  for (size_t i = 0; i < objects->size(); ++i) {
-    if (i != 0) json += ',';
-    // List items leave out what the list says for all of them.
-    value::Builder item((*objects)[i]);
-    item.root().RemoveField("kind");
-    item.root().RemoveField("apiVersion");
-    value::AppendJson(json, item.root().Get());
+  auto shape = ShapeOf(request, media, /*stored=*/false);
+  if (!shape) co_return Refuse(request, shape.error());
+  Body body;
+  shape->AppendListOpening({}, body);
+  for (const auto& object : *objects) {
+    auto made = shape->AppendItem(value::ToJsonSlice(object.root()), body);
+    if (!made) co_return Refuse(request, made.error());
   }
-  json += "]}";
-  auto body = RenderObject(*spec_.info->list_type, Slice::Own(std::move(json)), media);
-  if (!body) co_return Refuse(request, body.error());
+  shape->AppendListEnd(body);
+  auto rendered = Render(TypeOf(media, /*list=*/true), body.Take(), media);
+  if (!rendered) co_return Refuse(request, rendered.error());
   request.response.headers().AddView("content-type", ContentTypeOf(media.format, false));
-  request.response.Send(200, *std::move(body));
+  request.response.Send(200, *std::move(rendered));
 }
 
 }  // namespace keelson::rest

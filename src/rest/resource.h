@@ -24,9 +24,11 @@
 #include "patch/ownership.h"
 #include "rest/media_type.h"
 #include "rest/object_image.h"
+#include "rest/object_shape.h"
 #include "rest/options.h"
 #include "rest/projection.h"
 #include "rest/strategy.h"
+#include "rest/table.h"
 #include "schema/resource.h"
 #include "schema/transform.h"
 #include "selector/field_selector.h"
@@ -76,6 +78,7 @@ struct ResourceSpec {
   const schema::ResourceInfo* info = nullptr;
   const Strategy* strategy = nullptr;
   const schema::DefaultHooks* defaults = nullptr;  // conditional defaults of nested types
+  const TablePrinter* printer = nullptr;           // null: tables show name and age alone
   const ImageEncoder* encoder = nullptr;
   storage::ObjectStore* store = nullptr;  // null for kinds that are not stored
   Clock* clock = nullptr;
@@ -130,16 +133,22 @@ class ResourceHandler {
   void Refuse(const Request& request, const Status& status) const {
     Answer(request, status.code, status);
   }
+  // What the request sees of objects, given as they are stored or as the endpoint shows them.
+  ApiResult<ObjectShape> ShapeOf(const Request& request, const OutputMedia& media,
+                                 bool stored = true) const;
+  // The type of what a shape shows.
+  const schema::Type& TypeOf(const OutputMedia& media, bool list) const;
   // An object as it is stored.
   void SendObject(const Request& request, int code, const OutputMedia& media,
                   const Slice& json) const;
   // An object as the endpoint shows it.
   void SendShown(const Request& request, int code, const OutputMedia& media,
                  const Slice& json) const;
-  std::string ListHead(const storage::ListResult& list) const;
-  void SendList(const Request& request, const OutputMedia& media, storage::ListResult list) const;
-  Task<void> Stream(Request request, OutputMedia media, storage::Watcher& watcher,
-                    TimePoint deadline) const;
+  void SendAs(const Request& request, int code, const OutputMedia& media, const Slice& json,
+              bool stored) const;
+  Task<void> SendList(Request request, OutputMedia media, storage::ListResult list) const;
+  Task<void> Stream(Request request, OutputMedia media, ObjectShape shape,
+                    storage::Watcher& watcher, TimePoint deadline) const;
   WriteScope ScopeOf(const Request& request, const WriteOptions& options) const;
   // The body as an object of this kind, defaults filled in.
   Task<ApiResult<value::Document>> ReadObject(Request request, FieldValidation validation) const;
@@ -149,15 +158,16 @@ class ResourceHandler {
                      value::Document object) const;
   Task<void> GetComputed(Request request, OutputMedia media) const;
   Task<void> ListComputed(Request request, OutputMedia media) const;
-  void AppendEvent(const storage::WatchEvent& event, const OutputMedia& media,
-                   std::vector<Slice>& frames) const;
+  ApiResult<void> AppendProtobufEvent(const storage::WatchEvent& event, const OutputMedia& media,
+                                      ObjectShape& shape, Body& body) const;
 
   const ResourceSpec spec_;
   const schema::Type* status_type_;
   const schema::Type* partial_type_;
+  const schema::Type* partial_list_type_;
   const schema::Type* delete_options_type_;
   std::vector<std::string_view> selectable_;
-  std::string list_opening_;  // {"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"
+  const TableLayout table_;
 };
 
 // The spec with what follows from it filled in.

@@ -23,7 +23,7 @@ namespace keelson::rest::testing {
 class TestResource {
  public:
   TestResource(std::string_view group, std::string_view version, std::string_view plural,
-               const Strategy& strategy)
+               const Strategy& strategy, const TablePrinter* printer = nullptr)
       : info_(*api::kCatalog.Find(group, version)->FindResource(plural)),
         encoder_(info_, /*list_items_keep_type=*/false),
         codec_(encoder_.field_labels()),
@@ -42,6 +42,7 @@ class TestResource {
                                                               .info = &info_,
                                                               .strategy = &strategy,
                                                               .defaults = &defaults_,
+                                                              .printer = printer,
                                                               .encoder = &encoder_,
                                                               .store = objects_.get(),
                                                               .clock = &clock_});

@@ -7,12 +7,16 @@
 
 namespace keelson::storage {
 
-void AppendFrame(const WatchEvent& event, std::vector<Slice>& out) {
+std::string_view FrameOpening(WatchEvent::Type type) {
   static constexpr std::string_view kOpen[] = {
       R"({"type":"ADDED","object":)", R"({"type":"MODIFIED","object":)",
       R"({"type":"DELETED","object":)", R"({"type":"BOOKMARK","object":)",
       R"({"type":"ERROR","object":)"};
-  out.push_back(Slice::Static(kOpen[static_cast<size_t>(event.type)]));
+  return kOpen[static_cast<size_t>(type)];
+}
+
+void AppendFrame(const WatchEvent& event, std::vector<Slice>& out) {
+  out.push_back(Slice::Static(FrameOpening(event.type)));
   out.push_back(event.object ? event.object->Json() : event.text);
   out.push_back(Slice::Static("}\n"));
 }

@@ -36,6 +36,8 @@ struct WatchEvent {
   Slice text;        // the object of kBookmark and kError
 };
 
+// {"type":"ADDED","object":
+std::string_view FrameOpening(WatchEvent::Type type);
 // The event as a line of a JSON watch stream, without copying the object.
 void AppendFrame(const WatchEvent& event, std::vector<Slice>& out);
 
