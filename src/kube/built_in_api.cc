@@ -5,6 +5,7 @@
 #include <tuple>
 #include <utility>
 
+#include "kube/print/printers.h"
 #include "rest/decode_body.h"
 #include "rest/scale.h"
 #include "rest/status_strategy.h"
@@ -126,6 +127,7 @@ void BuiltInApi::AddResource(const schema::ResourceInfo& info) {
                           .info = &info,
                           .strategy = strategy != nullptr ? strategy : &plain_,
                           .defaults = &defaults_,
+                          .printer = print::FindPrinter(kept.group, kept.plural),
                           .clock = &parts_.clock,
                           .admission = parts_.admission,
                           .authorizer = parts_.authorizer,

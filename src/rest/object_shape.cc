@@ -56,7 +56,7 @@ ObjectShape::ObjectShape(const ResourceSpec& spec, const TableLayout& layout,
       layout_(layout),
       shape_(media.shape),
       form_(form),
-      projected_(stored && spec.projection != nullptr) {}
+      projected_(stored && spec.projection != nullptr && &spec.type() != &spec.stored_type()) {}
 
 ApiResult<Slice> ObjectShape::Show(const Slice& json) const {
   if (!projected_) return json;
