@@ -1,6 +1,6 @@
 #pragma once
 
-// YAML in, as upstream takes it: one document, turned into JSON by YAML 1.1's rules.
+// YAML in and out. In, as upstream takes it: one document, turned into JSON by YAML 1.1's rules.
 //
 // Unquoted yes, no, on, off, y and n are booleans, 0777 is octal, 0x1F hexadecimal, and keys become
 // strings. Objects come out sorted by key. Aliases are followed, with upstream's limit on how far
@@ -27,5 +27,9 @@ Result<Document> ParseYaml(std::string_view text, const YamlOptions& options = {
 
 // The same as JSON text, for decoders that read JSON.
 Result<std::string> YamlToJson(std::string_view text, const YamlOptions& options = {});
+
+// The text upstream writes for a value: keys sorted, two spaces of indent, lists not indented below
+// their key, strings quoted where they would read as something else.
+std::string ToYaml(const Value& value);
 
 }  // namespace keelson::value

@@ -75,5 +75,107 @@ TEST(Yaml, RefusesWhatIsNestedTooDeep) {
   EXPECT_FALSE(YamlToJson(std::string(20000, '[')).has_value());
 }
 
+// Each string as the value of a key, as upstream's server answers it.
+TEST(ToYaml, QuotesWhatWouldReadAsSomethingElse) {
+  constexpr std::pair<std::string_view, std::string_view> kCases[] = {
+      {"plain", "plain"},
+      {"it's", "it's"},
+      {"x,y", "x,y"},
+      {"x]", "x]"},
+      {":a", ":a"},
+      {"?x", "?x"},
+      {"-x", "-x"},
+      {"=", "="},
+      {"<<", "<<"},
+      {"1e", "1e"},
+      {"x#y", "x#y"},
+      {"a\\b", "a\\b"},
+      {"\xC3\xBC", "\xC3\xBC"},
+      // Not plain text by the rules of the layout: in single quotes.
+      {"`x", "'`x'"},
+      {"[x", "'[x'"},
+      {"a:", "'a:'"},
+      {"? x", "'? x'"},
+      {"-", "'-'"},
+      {"- x", "'- x'"},
+      {"--- x", "'--- x'"},
+      {"...", "'...'"},
+      {"|x", "'|x'"},
+      {" lead", "' lead'"},
+      {"trail ", "'trail '"},
+      {"a: b", "'a: b'"},
+      {"a #b", "'a #b'"},
+      {"#x", "'#x'"},
+      {"*x", "'*x'"},
+      {"@x", "'@x'"},
+      {"\"q\"", "'\"q\"'"},
+      // Would be a number, a boolean, null or a time: in double quotes.
+      {"true", "\"true\""},
+      {"yes", "\"yes\""},
+      {"y", "\"y\""},
+      {"1", "\"1\""},
+      {"-1", "\"-1\""},
+      {"1e3", "\"1e3\""},
+      {"1.", "\"1.\""},
+      {".5", "\".5\""},
+      {".inf", "\".inf\""},
+      {"0777", "\"0777\""},
+      {"0x1F", "\"0x1F\""},
+      {"0b11", "\"0b11\""},
+      {"0o17", "\"0o17\""},
+      {"1_000", "\"1_000\""},
+      {"12:30", "\"12:30\""},
+      {"null", "\"null\""},
+      {"Null", "\"Null\""},
+      {"~", "\"~\""},
+      {"", "\"\""},
+      {"2026-01-01", "\"2026-01-01\""},
+      {"2026-01-01T00:00:00Z", "\"2026-01-01T00:00:00Z\""},
+      // What is not printable, or has blanks at the ends of lines.
+      {"tab\there", "\"tab\\there\""},
+      {"\x01x", "\"\\x01x\""},
+      {"a\r\nb", "\"a\\r\\nb\""},
+      {"\xF0\x9F\x98\x80", "\"\\U0001F600\""},
+      {" \n x", "\" \\n x\""},
+      {"trail \nx", "\"trail \\nx\""},
+      // Lines.
+      {"multi\nline\n", "|\n  multi\n  line"},
+      {"multi\nline", "|-\n  multi\n  line"},
+      {"x\n y\n", "|\n  x\n   y"},
+      {"\nx", "|2-\n\n  x"},
+  };
+  for (const auto& [text, yaml] : kCases) {
+    const std::string json = "{\"k\":" + ToJson(Value::String(text)) + "}";
+    EXPECT_EQ(ToYaml(ParseJson(json)->root()), "k: " + std::string(yaml) + "\n") << text;
+  }
+}
+
+TEST(ToYaml, LaysOutObjectsAndSortsTheirKeys) {
+  auto document = ParseJson(
+      R"({"k10":1,"k9":-0.5,"b":{},"a":[],"list":[{"y":true,"x":null},[1,[2]],"s"],"f:z":{".":{}},"n":1e21,"A":"b"})");
+  EXPECT_EQ(ToYaml(document->root()),
+            "A: b\n"
+            "a: []\n"
+            "b: {}\n"
+            "f:z:\n"
+            "  .: {}\n"
+            "k9: -0.5\n"
+            "k10: 1\n"
+            "list:\n"
+            "- x: null\n"
+            "  \"y\": true\n"
+            "- - 1\n"
+            "  - - 2\n"
+            "- s\n"
+            "\"n\": 1e+21\n");
+}
+
+TEST(ToYaml, FoldsLongText) {
+  std::string text = "word";
+  for (int i = 0; i < 30; ++i) text += " word";
+  const auto yaml = ToYaml(ParseJson("{\"k\":\"" + text + "\"}")->root());
+  EXPECT_EQ(yaml.find("\n  word"), 82u);
+}
+
 }  // namespace
 }  // namespace keelson::value
