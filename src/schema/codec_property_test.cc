@@ -5,6 +5,7 @@
 #include "api/catalog.h"
 #include "schema/decode_json.h"
 #include "schema/equality.h"
+#include "schema/finished_json.h"
 #include "schema/protobuf.h"
 #include "schema/random_object.h"
 #include "schema/transform.h"
@@ -76,6 +77,17 @@ TEST(CodecProperty, ProtobufIsStableAndKeepsWhatJsonHolds) {
     EXPECT_EQ(ToJson(again->object.root()), json);
   });
   EXPECT_GT(checked, 1500);
+}
+
+TEST(CodecProperty, FinishedJsonBecomesTheSameProtobuf) {
+  ForEveryKind([&](const Type& type, const Document& object) {
+    if (!HasProtobuf(type)) return;
+    const std::string json = ToJson(object.root());
+    auto arena = value::Arena::Make();
+    EXPECT_EQ(EncodeProtobuf(type, ReadFinishedJson(type, json, *arena)),
+              EncodeProtobuf(type, object.root()))
+        << json;
+  });
 }
 
 TEST(CodecProperty, DefaultingAndNormalisingAreIdempotent) {

@@ -27,6 +27,13 @@ std::string EncodeProtobuf(const Type& type, const value::Value& value);
 // The message in its envelope, with the object's own apiVersion and kind.
 std::string EncodeProtobufEnvelope(const Type& type, const value::Value& object);
 
+// The parts of an envelope around a message of `message_size` bytes.
+std::string ProtobufEnvelopeHead(std::string_view api_version, std::string_view kind,
+                                 size_t message_size);
+inline constexpr std::string_view kProtobufEnvelopeTail{"\x1a\0\x22\0", 4};
+// Appends what stands before a field of `size` bytes.
+void AppendProtobufField(std::string& out, uint32_t number, size_t size);
+
 // The tree is in canonical form. `type` is a struct. `bytes` is copied once.
 Result<value::Document> DecodeProtobuf(const Type& type, std::string_view bytes);
 

@@ -230,6 +230,12 @@ class Encoder {
         return;
       case TypeKind::kRawExtension:
       case TypeKind::kFieldsV1:
+        // A text is the part's JSON itself (finished_json.h).
+        if (value.is_string()) {
+          out_.String(1, value.AsString());
+          return;
+        }
+        [[fallthrough]];
       case TypeKind::kJson:
         if (!value.is_null()) out_.String(1, value::ToJson(value));
         return;
@@ -302,6 +308,24 @@ std::string EncodeProtobufEnvelope(const Type& type, const Value& object) {
   out.Close(1, before);
   out.Bytes(kProtobufPrefix);
   return out.Take();
+}
+
+std::string ProtobufEnvelopeHead(std::string_view api_version, std::string_view kind,
+                                 size_t message_size) {
+  ReverseBuffer out;
+  out.Varint(message_size);
+  out.Tag(2, WireType::kBytes);
+  const size_t before = out.size();
+  out.String(2, kind);
+  out.String(1, api_version);
+  out.Close(1, before);
+  out.Bytes(kProtobufPrefix);
+  return out.Take();
+}
+
+void AppendProtobufField(std::string& out, uint32_t number, size_t size) {
+  AppendVarint(out, uint64_t{number} << 3 | static_cast<uint64_t>(WireType::kBytes));
+  AppendVarint(out, size);
 }
 
 std::string ProtobufWatchHeader(std::string_view event_type, size_t object_size) {
