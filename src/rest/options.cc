@@ -8,6 +8,7 @@
 
 #include "base/quote.h"
 #include "base/utf8.h"
+#include "storage/list_options.h"
 
 namespace keelson::rest {
 namespace {
@@ -117,55 +118,6 @@ ApiResult<WriteOptions> ReadPlainWriteOptions(const http::Query& query, std::str
   return reader.Finish(std::move(options), kind, errors);
 }
 
-void CheckWatchOptions(const ListOptions& options, FieldErrors& errors) {
-  static constexpr std::string_view kSupported[] = {"NotOlderThan"};
-  const Path match("resourceVersionMatch");
-  const bool not_older = options.resource_version_match == kSupported[0];
-  if (options.send_initial_events && !not_older) {
-    errors.push_back(Forbidden(
-        match, "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan"));
-  }
-  if (options.resource_version_match.empty()) return;
-  if (!options.send_initial_events) {
-    errors.push_back(Forbidden(
-        match, "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided"));
-  }
-  if (!not_older) {
-    errors.push_back(NotSupported(match, options.resource_version_match, kSupported));
-  }
-  if (!options.continue_token.empty()) {
-    errors.push_back(
-        Forbidden(match, "resourceVersionMatch is forbidden when continue is provided"));
-  }
-}
-
-void CheckListOptions(const ListOptions& options, FieldErrors& errors) {
-  static constexpr std::string_view kSupported[] = {"Exact", "NotOlderThan", ""};
-  const Path match("resourceVersionMatch");
-  const auto& wanted = options.resource_version_match;
-  if (!wanted.empty()) {
-    if (options.resource_version.empty()) {
-      errors.push_back(
-          Forbidden(match, "resourceVersionMatch is forbidden unless resourceVersion is provided"));
-    }
-    if (!options.continue_token.empty()) {
-      errors.push_back(
-          Forbidden(match, "resourceVersionMatch is forbidden when continue is provided"));
-    }
-    if (std::ranges::find(kSupported, wanted) == std::end(kSupported)) {
-      errors.push_back(NotSupported(match, wanted, kSupported));
-    }
-    if (wanted == "Exact" && options.resource_version == "0") {
-      errors.push_back(Forbidden(
-          match, "resourceVersionMatch \"exact\" is forbidden for resourceVersion \"0\""));
-    }
-  }
-  if (options.send_initial_events) {
-    errors.push_back(
-        Forbidden(Path("sendInitialEvents"), "sendInitialEvents is forbidden for list"));
-  }
-}
-
 }  // namespace
 
 FieldValidation WriteOptions::validation() const {
@@ -203,19 +155,18 @@ ApiResult<ListOptions> ReadListOptions(const http::Query& query, bool force_watc
       .continue_token = reader.Text("continue"),
       .send_initial_events = reader.Bool("sendInitialEvents"),
   };
-  // A watch from nowhere in particular begins with what is there.
-  if (options.watch && !options.send_initial_events && options.resource_version_match.empty() &&
-      (options.resource_version.empty() || options.resource_version == "0")) {
-    options.send_initial_events = true;
-    options.resource_version_match = "NotOlderThan";
+  if (reader.failed()) return reader.Finish(std::move(options), "ListOptions", {});
+  storage::ListOptions checked{.resource_version = options.resource_version,
+                               .resource_version_match = options.resource_version_match,
+                               .continue_token = options.continue_token,
+                               .send_initial_events = options.send_initial_events};
+  if (options.watch) storage::DefaultWatchOptions(checked);
+  if (auto refused = storage::ValidateOptions(checked, options.watch)) {
+    return std::unexpected(*std::move(refused));
   }
-  FieldErrors errors;
-  if (options.watch) {
-    CheckWatchOptions(options, errors);
-  } else {
-    CheckListOptions(options, errors);
-  }
-  return reader.Finish(std::move(options), "ListOptions", errors);
+  options.resource_version_match = std::move(checked.resource_version_match);
+  options.send_initial_events = checked.send_initial_events;
+  return options;
 }
 
 ApiResult<WriteOptions> ReadCreateOptions(const http::Query& query) {
