@@ -89,8 +89,26 @@ Task<Verdict> Pipeline::StageWaiting(RequestContext& context, Stage& stage) {
   co_return context.response.cut() ? Verdict::kAnswer : verdict;
 }
 
+// Counts a request as long as it lives.
+class Pipeline::LongRunningCount {
+ public:
+  LongRunningCount(RequestMetrics& metrics, RequestContext& context)
+      : gauge_(context.long_running ? &metrics.LongRunning(context) : nullptr) {
+    if (gauge_ != nullptr) gauge_->Add(1);
+  }
+  ~LongRunningCount() {
+    if (gauge_ != nullptr) gauge_->Add(-1);
+  }
+  LongRunningCount(const LongRunningCount&) = delete;
+  LongRunningCount& operator=(const LongRunningCount&) = delete;
+
+ private:
+  metrics::Gauge* const gauge_;
+};
+
 Task<void> Pipeline::ServeWaiting(RequestContext& context, Task<void> endpoint) {
   TimeoutGuard guard(*this, context);
+  LongRunningCount count(metrics_, context);
   co_await std::move(endpoint);
 }
 

@@ -38,6 +38,7 @@ class Pipeline final : public http::Handler {
 
  private:
   class TimeoutGuard;
+  class LongRunningCount;
   struct Entry {
     std::unique_ptr<Stage> stage;
     metrics::Histogram* latency = nullptr;

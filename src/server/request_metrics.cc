@@ -257,6 +257,12 @@ void RequestMetrics::RecordTermination(RequestContext& context, int code) {
       .Add();
 }
 
+metrics::Gauge& RequestMetrics::LongRunning(RequestContext& context) {
+  const auto labels = LabelsOf(context.info);
+  return long_running_.With({ReportedVerb(context, labels.scope), labels.group, labels.version,
+                             labels.resource, labels.subresource, labels.scope, labels.component});
+}
+
 void RequestMetrics::RecordAbort(RequestContext& context) {
   const auto& info = context.info;
   auto scope = ScopeOf(info);

@@ -43,7 +43,8 @@ class RequestMetrics {
   metrics::Histogram& FilterLatency(std::string_view filter) {
     return filter_duration_.With({filter});
   }
-  metrics::Vector<metrics::Gauge>& long_running() { return long_running_; }
+  // Where a long-running request is counted while it is being served.
+  metrics::Gauge& LongRunning(RequestContext& context);
   metrics::Vector<metrics::Gauge>& current_inflight() { return current_inflight_; }
   metrics::Counter& tls_handshake_errors() { return tls_handshake_errors_; }
 
