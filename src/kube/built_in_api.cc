@@ -128,6 +128,7 @@ void BuiltInApi::AddResource(const schema::ResourceInfo& info) {
                           .strategy = strategy != nullptr ? strategy : &plain_,
                           .defaults = &defaults_,
                           .printer = print::FindPrinter(kept.group, kept.plural),
+                          .forms = &forms_,
                           .clock = &parts_.clock,
                           .admission = parts_.admission,
                           .authorizer = parts_.authorizer,

@@ -13,6 +13,7 @@
 #include "auth/authorizer.h"
 #include "base/clock.h"
 #include "kv/store.h"
+#include "rest/form_cache.h"
 #include "rest/kind_table.h"
 #include "rest/resource.h"
 #include "rest/strategy.h"
@@ -49,6 +50,9 @@ class BuiltInApi final : public rest::ObjectStores {
   storage::ObjectStore* FindStore(std::string_view group, std::string_view resource) const override;
 
  private:
+  // For protobuf messages of all kinds together.
+  static constexpr size_t kFormCacheBytes = size_t{32} << 20;
+
   struct Served;
   struct Stored;
 
@@ -62,6 +66,7 @@ class BuiltInApi final : public rest::ObjectStores {
   const ApiParts parts_;
   const rest::Strategy plain_;
   const schema::DefaultHooks defaults_;
+  rest::FormCache forms_{kFormCacheBytes};
   const schema::TableConverter converter_;
   std::vector<std::unique_ptr<Stored>> stored_;
   std::vector<std::unique_ptr<Served>> served_;

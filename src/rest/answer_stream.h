@@ -7,7 +7,7 @@
 // does not grow with it.
 
 #include <cstddef>
-#include <optional>
+#include <memory>
 #include <string_view>
 #include <vector>
 
@@ -15,8 +15,16 @@
 #include "base/result.h"
 #include "base/task.h"
 #include "http/exchange.h"
+#include "rest/gzip_stream.h"
 
 namespace keelson::rest {
+
+// Whether the client names gzip among the encodings it accepts. Upstream ignores weights.
+bool AcceptsGzip(const http::Request& request);
+
+// A whole answer, compressed when that pays and is wanted. Sets the headers that say so.
+std::vector<Slice> MaybeCompress(const http::Request& request, http::Headers& headers,
+                                 std::vector<Slice> body);
 
 class AnswerStream {
  public:
@@ -33,8 +41,13 @@ class AnswerStream {
   Task<void> Finish(std::vector<Slice> last);
 
  private:
+  Task<bool> Start();
+  Task<bool> WriteOn(std::vector<Slice> slices);
+
   http::ResponseWriter& response_;
   const int code_;
+  const bool accepts_gzip_;
+  std::unique_ptr<GzipStream> gzip_;  // once started, when compressing
   std::vector<Slice> held_;
   size_t held_size_ = 0;
 };

@@ -65,7 +65,7 @@ ApiResult<Slice> ObjectShape::Show(const Slice& json) const {
 
 ApiResult<void> ObjectShape::AppendObject(const Slice& json, Body& body) {
   if (shape_ == Shape::kTable) return AppendTable(json, body);
-  if (shape_ == Shape::kPartialObjectMetadata) {
+  if (shape_ != Shape::kObject) {
     AppendPartialMetadata(json, form_.beta, body);
     return {};
   }

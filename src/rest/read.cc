@@ -3,16 +3,18 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
+#include <iterator>
 #include <utility>
 
 #include "base/ids.h"
 #include "rest/answer_stream.h"
 #include "rest/decode_body.h"
+#include "rest/protobuf_form.h"
 #include "rest/render.h"
 #include "rest/resource.h"
 #include "rest/versions.h"
-#include "schema/decode_json.h"
 #include "schema/protobuf.h"
 #include "selector/field_selector.h"
 #include "selector/label_selector.h"
@@ -34,7 +36,8 @@ OutputRequest OutputRequestOf(const Request& request) {
 
 void SendBody(const Request& request, int code, const OutputMedia& media, std::vector<Slice> body) {
   request.response.headers().AddView("content-type", ContentTypeOf(media.format, false));
-  request.response.Send(code, std::move(body));
+  auto& headers = request.response.headers();
+  request.response.Send(code, MaybeCompress(request.exchange.request, headers, std::move(body)));
 }
 
 Status NotAcceptable(std::string message) {
@@ -200,6 +203,9 @@ Task<void> ResourceHandler::SendList(Request request, OutputMedia media,
   }
   auto shape = ShapeOf(request, media);
   if (!shape) co_return Refuse(request, shape.error());
+  if (media.format == Format::kProtobuf) {
+    co_return co_await SendProtobufList(request, media, *std::move(shape), std::move(list));
+  }
   shape->Sort(list);
   const bool paged = media.format == Format::kJson && !media.pretty;
   AnswerStream answer(request.exchange.request, request.response, 200,
@@ -223,6 +229,49 @@ Task<void> ResourceHandler::SendList(Request request, OutputMedia media,
   auto rendered = Render(TypeOf(media, /*list=*/true), body.Take(), media);
   if (!rendered) co_return Refuse(request, rendered.error());
   co_await answer.Finish(*std::move(rendered));
+}
+
+ApiResult<Slice> ResourceHandler::MessageOf(const storage::CachedObject& object,
+                                            const OutputMedia& media, ObjectShape& shape) const {
+  const auto& type = TypeOf(media, /*list=*/false);
+  if (shape.plain()) return ProtobufMessage(type, object, spec_.forms);
+  Body shown;
+  // Items of a list of metadata look like metadata by itself.
+  if (auto made = shape.AppendObject(object.Json(), shown); !made) {
+    return std::unexpected(made.error());
+  }
+  return ProtobufMessage(type, Flatten(shown.Take()));
+}
+
+// The list's length stands in front of it: all its messages are made first, or found made.
+Task<void> ResourceHandler::SendProtobufList(Request request, OutputMedia media, ObjectShape shape,
+                                             storage::ListResult list) const {
+  const auto& type = TypeOf(media, /*list=*/true);
+  Body opening;
+  shape.AppendListOpening(list, opening);
+  opening.text() += media.shape == Shape::kObject ? "]}" : "null}";
+  const auto front = ProtobufMessage(type, opening.text());
+  const uint32_t items = type.Find("items")->proto_number;
+
+  Body body;
+  for (auto& object : list.objects) {
+    auto message = MessageOf(*object, media, shape);
+    if (!message) co_return Refuse(request, message.error());
+    object = {};
+    schema::AppendProtobufField(body.text(), items, message->size());
+    body.Share(*std::move(message));
+  }
+  const bool partial = media.shape != Shape::kObject;
+  const auto head = schema::ProtobufEnvelopeHead(
+      partial ? (media.beta_meta ? "meta.k8s.io/v1beta1" : "meta.k8s.io/v1")
+              : ApiVersionText(spec_.info->group, spec_.info->version),
+      partial ? "PartialObjectMetadataList" : spec_.info->list_kind, front.size() + body.size());
+  std::vector<Slice> slices{Slice::Copy(head), front};
+  std::ranges::move(body.Take(), std::back_inserter(slices));
+  slices.push_back(Slice::Static(schema::kProtobufEnvelopeTail));
+  AnswerStream answer(request.exchange.request, request.response, 200,
+                      ContentTypeOf(media.format, false));
+  co_await answer.Finish(std::move(slices));
 }
 
 Task<void> ResourceHandler::Watch(Request request, ListOptions options) const {
@@ -276,20 +325,26 @@ Task<void> ResourceHandler::Stream(Request request, OutputMedia media, ObjectSha
 ApiResult<void> ResourceHandler::AppendProtobufEvent(const WatchEvent& event,
                                                      const OutputMedia& media, ObjectShape& shape,
                                                      Body& body) const {
-  const bool error = event.type == WatchEvent::Type::kError;
-  const auto& type = error ? *status_type_ : TypeOf(media, /*list=*/false);
-  Body shown;
-  const Slice json = event.object ? event.object->Json() : event.text;
-  if (error) {
-    shown.Share(json);
-  } else if (auto made = shape.AppendObject(json, shown); !made) {
-    return made;
+  Slice message;
+  auto kind = spec_.kind();
+  if (event.type == WatchEvent::Type::kError) {
+    kind = {"", "v1", "Status"};
+    message = ProtobufMessage(*status_type_, event.text.view());
+  } else {
+    if (media.shape != Shape::kObject) {
+      kind = {"meta.k8s.io", media.beta_meta ? "v1beta1" : "v1", "PartialObjectMetadata"};
+    }
+    auto made =
+        event.object
+            ? MessageOf(*event.object, media, shape)
+            : ApiResult<Slice>(ProtobufMessage(TypeOf(media, /*list=*/false), event.text.view()));
+    if (!made) return std::unexpected(made.error());
+    message = *std::move(made);
   }
-  auto decoded = schema::DecodeJson(type, Flatten(shown.Take()));
-  KEELSON_CHECK(decoded.has_value());  // the cache holds only what was decoded by this type
-  auto bytes = schema::EncodeProtobufEnvelope(type, decoded->object.root());
-  body.text() += schema::ProtobufWatchHeader(EventTypeName(event.type), bytes.size());
-  body.Share(Slice::Own(std::move(bytes)));
+  const auto version = ApiVersionText(kind.group, kind.version);
+  body.text() += schema::ProtobufWatchHeader(EventTypeName(event.type),
+                                             EnvelopeSize(version, kind.kind, message));
+  AppendEnvelope(version, kind.kind, message, body);
   return {};
 }
 

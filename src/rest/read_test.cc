@@ -62,13 +62,58 @@ TEST_F(ReadTest, GetWritesProtobufOnRequest) {
   EXPECT_EQ(decoded->root()["metadata"]["resourceVersion"].AsString(), "2");
 }
 
-TEST_F(ReadTest, YamlIsAnsweredWithTextThatIsYaml) {
-  StoreConfigMap("a");
+TEST_F(ReadTest, YamlIsLaidOutAsUpstreamDoes) {
+  StoreConfigMap("a", R"(,"data":{"k":"1"})");
   FakeExchange fake;
   fake.AddHeader("accept", "application/yaml");
   Get(fake, "a");
   EXPECT_EQ(fake.Header("content-type"), "application/yaml");
-  EXPECT_THAT(fake.body(), ::testing::StartsWith(R"({"kind":"ConfigMap","apiVersion":"v1",)"));
+  EXPECT_EQ(fake.body(),
+            "apiVersion: v1\n"
+            "data:\n"
+            "  k: \"1\"\n"
+            "kind: ConfigMap\n"
+            "metadata:\n"
+            "  labels:\n"
+            "    app: a\n"
+            "  name: a\n"
+            "  namespace: \"n\"\n"
+            "  resourceVersion: \"2\"\n"
+            "  uid: u-a\n");
+}
+
+TEST_F(ReadTest, ListsAndWatchesSpeakProtobuf) {
+  StoreConfigMap("a", R"(,"data":{"k":"v"})");
+  StoreConfigMap("b");
+  FakeExchange list("GET", "/x?limit=1");
+  list.AddHeader("accept", "application/vnd.kubernetes.protobuf");
+  List(list);
+  const auto& version = *api::kCatalog.Find("", "v1");
+  auto decoded = schema::DecodeProtobufEnvelope(*version.FindType("ConfigMapList"), list.body());
+  ASSERT_TRUE(decoded.has_value()) << decoded.error().message;
+  EXPECT_EQ(decoded->root()["kind"].AsString(), "ConfigMapList");
+  EXPECT_EQ(decoded->root()["metadata"]["remainingItemCount"].AsInt(), 1);
+  ASSERT_EQ(decoded->root()["items"].size(), 1u);
+  EXPECT_EQ(decoded->root()["items"].At(0)["data"]["k"].AsString(), "v");
+
+  FakeExchange watch("GET", "/x?watch=1");
+  watch.AddHeader("accept", "application/vnd.kubernetes.protobuf");
+  List(watch);
+  EXPECT_EQ(watch.Header("content-type"), "application/vnd.kubernetes.protobuf;stream=watch");
+  const auto& body = watch.body();
+  ASSERT_GT(body.size(), 8u);
+  const auto size =
+      static_cast<unsigned char>(body[2]) * 256u + static_cast<unsigned char>(body[3]);
+  const auto event = body.substr(4, size);
+  EXPECT_TRUE(
+      event.starts_with("\x0a\x05"
+                        "ADDED"));
+  auto object = schema::DecodeProtobufEnvelope(*version.FindKind("ConfigMap"),
+                                               event.substr(event.find("k8s")));
+  ASSERT_TRUE(object.has_value()) << object.error().message;
+  EXPECT_EQ(object->root()["metadata"]["name"].AsString(), "a");
+  watch.ClientGone();
+  resource_.Settle(watch);
 }
 
 TEST_F(ReadTest, GetShowsMetadataAlone) {
@@ -155,6 +200,28 @@ TEST_F(ReadTest, LongListsAreStreamedPageByPage) {
   auto list = value::ParseJson(fake.body());
   ASSERT_TRUE(list.has_value());
   EXPECT_EQ(list->root()["items"].size(), 300u);
+}
+
+TEST_F(ReadTest, LongAnswersAreCompressedForThoseWhoTakeIt) {
+  StoreConfigMap("big", fmt::format(R"(,"data":{{"k":"{}"}})", std::string(200'000, 'v')));
+  StoreConfigMap("small");
+  auto ask = [&](FakeExchange& fake, std::string_view accepted, std::string name) {
+    fake.AddHeader("accept-encoding", accepted);
+    name.empty() ? List(fake) : Get(fake, std::move(name));
+    return fake.Header("content-encoding").value_or("none");
+  };
+  for (std::string name : {"big", ""}) {
+    FakeExchange gzip;
+    EXPECT_EQ(ask(gzip, "br, gzip", name), "gzip");
+    EXPECT_EQ(gzip.Header("vary"), "Accept-Encoding");
+    EXPECT_TRUE(gzip.complete());
+    EXPECT_LT(gzip.body().size(), 3000u);
+    EXPECT_THAT(gzip.body(), ::testing::StartsWith("\x1f\x8b\x08"));
+    FakeExchange weighted;
+    EXPECT_EQ(ask(weighted, "gzip;q=1.0", name), "none");
+  }
+  FakeExchange small;
+  EXPECT_EQ(ask(small, "gzip", "small"), "none");
 }
 
 TEST_F(ReadTest, MissingObjectsAreNotFound) {

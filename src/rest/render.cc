@@ -2,9 +2,11 @@
 
 #include <utility>
 
-#include "schema/decode_json.h"
-#include "schema/protobuf.h"
+#include "rest/body.h"
+#include "rest/protobuf_form.h"
 #include "value/json.h"
+#include "value/json_cursor.h"
+#include "value/yaml.h"
 
 namespace keelson::rest {
 
@@ -13,6 +15,31 @@ std::string_view ContentTypeOf(Format format, bool stream) {
     return "application/vnd.kubernetes.protobuf;stream=watch";
   return MediaTypeOf(format);
 }
+
+namespace {
+
+// Kind and apiVersion, which stand in front.
+struct FrontTypeMeta {
+  std::string_view api_version;
+  std::string_view kind;
+};
+FrontTypeMeta TypeMetaOf(std::string_view json) {
+  FrontTypeMeta meta;
+  value::JsonCursor cursor(json);
+  for (bool more = cursor.Enter('{'); more; more = cursor.Next('}')) {
+    const auto key = cursor.TakeKey().raw;
+    if (key == "kind") {
+      meta.kind = cursor.TakeString().raw;
+    } else if (key == "apiVersion") {
+      meta.api_version = cursor.TakeString().raw;
+    } else {
+      break;
+    }
+  }
+  return meta;
+}
+
+}  // namespace
 
 std::string IndentJson(std::string_view compact) {
   std::string out;
@@ -72,21 +99,21 @@ std::string IndentJson(std::string_view compact) {
 
 ApiResult<std::vector<Slice>> RenderObject(const schema::Type& type, const Slice& json,
                                            const OutputMedia& media) {
-  std::vector<Slice> body;
-  // JSON is YAML, too: whoever asks for that gets the same text.
-  if (media.format != Format::kProtobuf) {
-    if (media.pretty) {
-      body.push_back(Slice::Own(IndentJson(json.view())));
-    } else {
-      body.push_back(json);
-      body.push_back(Slice::Static("\n"));
-    }
-    return body;
+  Body body;
+  if (media.format == Format::kProtobuf) {
+    const auto kind = TypeMetaOf(json.view());
+    AppendEnvelope(kind.api_version, kind.kind, ProtobufMessage(type, json.view()), body);
+  } else if (media.format == Format::kYaml) {
+    auto object = value::ParseJson(json.view());
+    if (!object) return std::unexpected(InternalErrorStatus(object.error().message));
+    body.text() = value::ToYaml(object->root());
+  } else if (media.pretty) {
+    body.text() = IndentJson(json.view());
+  } else {
+    body.Share(json);
+    body.text() += '\n';
   }
-  auto decoded = schema::DecodeJson(type, json.view());
-  if (!decoded) return std::unexpected(InternalErrorStatus(decoded.error().message));
-  body.push_back(Slice::Own(schema::EncodeProtobufEnvelope(type, decoded->object.root())));
-  return body;
+  return body.Take();
 }
 
 ApiResult<std::vector<Slice>> Render(const schema::Type& type, std::vector<Slice> json,

@@ -2,8 +2,8 @@
 
 // Objects in the form a client asked for, made from their finished JSON.
 //
-// JSON itself is never touched: it is sent as it stands. The other forms decode the bytes by the
-// kind's schema and write them anew.
+// JSON itself is never touched: it is sent as it stands. Protobuf is written by the kind's schema,
+// YAML by what stands in the text.
 
 #include <string>
 #include <string_view>
@@ -20,7 +20,8 @@ namespace keelson::rest {
 // The value of the Content-Type header.
 std::string_view ContentTypeOf(Format format, bool stream);
 
-// An object of `type`, given as JSON, as the slices of a whole answer.
+// An object of `type`, given as finished JSON with kind and apiVersion in front, as the slices of a
+// whole answer.
 ApiResult<std::vector<Slice>> RenderObject(const schema::Type& type, const Slice& json,
                                            const OutputMedia& media);
 

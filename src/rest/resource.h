@@ -22,6 +22,7 @@
 #include "http/exchange.h"
 #include "http/query.h"
 #include "patch/ownership.h"
+#include "rest/form_cache.h"
 #include "rest/media_type.h"
 #include "rest/object_image.h"
 #include "rest/object_shape.h"
@@ -79,6 +80,7 @@ struct ResourceSpec {
   const Strategy* strategy = nullptr;
   const schema::DefaultHooks* defaults = nullptr;  // conditional defaults of nested types
   const TablePrinter* printer = nullptr;           // null: tables show name and age alone
+  FormCache* forms = nullptr;  // shared protobuf messages; null encodes for every reader
   const ImageEncoder* encoder = nullptr;
   storage::ObjectStore* store = nullptr;  // null for kinds that are not stored
   Clock* clock = nullptr;
@@ -147,6 +149,11 @@ class ResourceHandler {
   void SendAs(const Request& request, int code, const OutputMedia& media, const Slice& json,
               bool stored) const;
   Task<void> SendList(Request request, OutputMedia media, storage::ListResult list) const;
+  Task<void> SendProtobufList(Request request, OutputMedia media, ObjectShape shape,
+                              storage::ListResult list) const;
+  // The message of an object as the request sees it.
+  ApiResult<Slice> MessageOf(const storage::CachedObject& object, const OutputMedia& media,
+                             ObjectShape& shape) const;
   Task<void> Stream(Request request, OutputMedia media, ObjectShape shape,
                     storage::Watcher& watcher, TimePoint deadline) const;
   WriteScope ScopeOf(const Request& request, const WriteOptions& options) const;
