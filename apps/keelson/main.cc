@@ -16,6 +16,7 @@
 #include "base/gate.h"
 #include "base/ids.h"
 #include "base/log.h"
+#include "cluster.h"
 #include "kube/built_in_api.h"
 #include "kube/relay/subresources.h"
 #include "kube/strategies.h"
@@ -108,19 +109,15 @@ Result<void> Serve(const Options& options) {
   kube::Relays relays(*outbound);
   auto kinds = kube::BuiltInKinds();
   kinds.Add(relays.Subresources());
-  kube::BuiltInApi built_in({.catalog = api::kCatalog,
-                             .store = storage->store(),
-                             .feed = storage->feed(),
-                             .clock = clock,
-                             .kinds = std::move(kinds),
-                             .authorizer = access->authorizer().get()});
-  built_in.Install(server->mux());
+  Cluster cluster(options, std::move(kinds), *storage, *access->authorizer(), clock);
+  cluster.api().Install(server->mux());
+  TRY_VOID(cluster.AddHooks(*server));
   server::InstallOpenApi(server->mux(),
                          std::make_shared<server::OpenApiDocuments>(
                              schema::DefaultOpenApiSource(api::kCatalog),
                              std::make_unique<ThreadExecutor>("openapi"), clock),
                          clock);
-  TRY(auto connection, access->Connect(*server, built_in, *storage, clock, executor));
+  TRY(auto connection, access->Connect(*server, cluster.api(), *storage, clock, executor));
   TRY_VOID(server->Prepare());
 
   std::unique_ptr<server::UnixServing> debug_socket;

@@ -91,6 +91,7 @@ void Options::AddFlags(flags::FlagSet& flags) {
                     "What decides about requests, in order: RBAC, AlwaysAllow, AlwaysDeny.");
   flags.BeginSection("Misc");
   kubelet.AddFlags(flags);
+  cluster.AddFlags(flags);
   flags.BeginSection("Logs");
   flags.Add("v", 'v', std::make_unique<Level>(verbosity), "number for the log level verbosity");
   flags.BeginSection("Global");
@@ -107,6 +108,7 @@ std::vector<std::string> Options::Validate() const {
       errors.push_back(fmt::format("authorization-mode \"{}\" is not a valid mode", mode));
     }
   }
+  for (auto& error : cluster.Validate()) errors.push_back(std::move(error));
   return errors;
 }
 

@@ -1,0 +1,39 @@
+#pragma once
+
+// The built-in API of the program: the code of its kinds, the stores behind them, and the objects a
+// new cluster starts with.
+
+#include <memory>
+
+#include "base/clock.h"
+#include "base/result.h"
+#include "kube/bootstrap/bootstrap.h"
+#include "kube/built_in_api.h"
+#include "kube/core/namespace_lifecycle.h"
+#include "kube/core/strategies.h"
+#include "kube/service/strategies.h"
+#include "options.h"
+#include "server/generic_api_server.h"
+#include "storage.h"
+
+namespace keelson::app {
+
+class Cluster {
+ public:
+  // `kinds` is the code of kinds that keep no state here. Everything outlives it.
+  Cluster(const Options& options, rest::KindTable kinds, Storage& storage,
+          auth::Authorizer& authorizer, Clock& clock);
+
+  kube::BuiltInApi& api() { return *api_; }
+  // The hooks that create what every cluster has. Before the server is prepared.
+  Result<void> AddHooks(server::GenericApiServer& server) { return bootstrap_->AddHooks(server); }
+
+ private:
+  kube::core::Kinds core_;
+  kube::service::Kinds services_;
+  admission::Chain admission_;
+  std::unique_ptr<kube::BuiltInApi> api_;
+  std::unique_ptr<kube::bootstrap::Bootstrap> bootstrap_;
+};
+
+}  // namespace keelson::app
