@@ -107,6 +107,7 @@ Cluster::Cluster(const Options& options, rest::KindTable kinds, Storage& storage
           .endpoints = spec("", "endpoints"),
           .endpoint_slices = spec("discovery.k8s.io", "endpointslices"),
           .service_cidrs = spec("networking.k8s.io", "servicecidrs"),
+          .ip_addresses = spec("networking.k8s.io", "ipaddresses"),
           .priority_classes = spec("scheduling.k8s.io", "priorityclasses"),
           .priority_levels = spec(kFlowControl, "prioritylevelconfigurations"),
           .flow_schemas = spec(kFlowControl, "flowschemas"),

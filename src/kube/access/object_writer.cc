@@ -14,6 +14,14 @@ rest::WriteScope ScopeOf(const rest::ResourceSpec& spec, const ObjectKey& key) {
       .ns = key.ns, .name = key.name, .now = spec.clock->WallNow(), .manager = "kube-apiserver"};
 }
 
+// The server's own writes are not for admission to judge; when it starts, the namespaces they go to
+// may not be there yet.
+rest::ResourceSpec PastAdmission(const rest::ResourceSpec& spec) {
+  auto own = spec;
+  own.admission = nullptr;
+  return own;
+}
+
 class Editing final : public rest::Mutation {
  public:
   explicit Editing(ObjectEdit& edit) : edit_(edit) {}
@@ -32,7 +40,8 @@ class Editing final : public rest::Mutation {
 Task<ApiResult<void>> CreateObject(const rest::ResourceSpec& spec, ObjectKey key, Document object) {
   schema::ApplyDefaults(spec.type(), object, *spec.defaults);
   const auto scope = ScopeOf(spec, key);
-  auto written = co_await rest::CreateObject(spec, scope, std::move(object));
+  const auto own = PastAdmission(spec);
+  auto written = co_await rest::CreateObject(own, scope, std::move(object));
   if (!written) co_return std::unexpected(std::move(written).error());
   co_return ApiResult<void>();
 }
@@ -40,7 +49,8 @@ Task<ApiResult<void>> CreateObject(const rest::ResourceSpec& spec, ObjectKey key
 Task<ApiResult<void>> EditObject(const rest::ResourceSpec& spec, ObjectKey key, ObjectEdit& edit) {
   Editing editing(edit);
   const auto scope = ScopeOf(spec, key);
-  auto written = co_await rest::ChangeObject(spec, scope, editing);
+  const auto own = PastAdmission(spec);
+  auto written = co_await rest::ChangeObject(own, scope, editing);
   if (!written) co_return std::unexpected(std::move(written).error());
   co_return ApiResult<void>();
 }

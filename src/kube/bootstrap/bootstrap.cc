@@ -118,11 +118,27 @@ Task<void> Keep(Task<Result<void>> task, Result<void>& result) {
 
 }  // namespace
 
+Task<void> Bootstrap::CreateService(Result<void>& result) {
+  auto service = KubernetesService(options_.server);
+  const std::string name = TextAt(service, "name");
+  const std::string ns = TextAt(service, "namespace");
+  if (co_await resources_.services.store->Get(ns, name)) co_return;
+  const std::string address = options_.server.cluster_address.ToString();
+  if (auto taken = co_await resources_.ip_addresses.store->Get("", address)) {
+    const auto object = rest::DecodeStored(resources_.ip_addresses, **taken);
+    const auto parent = object ? object->root()["spec"]["parentRef"] : value::Value();
+    if (parent["namespace"].AsString() == ns && parent["name"].AsString() == name) {
+      co_await resources_.ip_addresses.store->Delete("", address);
+    }
+  }
+  co_await CreateOne(resources_.services, std::move(service), result);
+}
+
 Task<Result<void>> Bootstrap::KubernetesServiceAndEndpoints() {
   Result<void> result;
   Gate gate;
   auto* here = Executor::Current();
-  gate.Spawn(here, CreateOne(resources_.services, KubernetesService(options_.server), result));
+  gate.Spawn(here, CreateService(result));
   if (options_.publish_endpoints) {
     gate.Spawn(here,
                Keep(Publish(resources_.endpoints, KubernetesEndpoints(options_.server), "subsets"),

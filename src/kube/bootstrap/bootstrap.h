@@ -36,6 +36,7 @@ struct Resources {
   rest::ResourceSpec endpoints;
   rest::ResourceSpec endpoint_slices;
   rest::ResourceSpec service_cidrs;
+  rest::ResourceSpec ip_addresses;
   rest::ResourceSpec priority_classes;
   rest::ResourceSpec priority_levels;
   rest::ResourceSpec flow_schemas;
@@ -69,6 +70,8 @@ class Bootstrap {
                        Result<void>& result);
   Task<Result<void>> FlowControl();
   Task<Result<void>> KubernetesServiceAndEndpoints();
+  // The service "kubernetes", and before it what a start that was cut short may have left of it.
+  Task<void> CreateService(Result<void>& result);
   // Makes `field` of the object what it is in `wanted`, creating the object when it is missing.
   Task<Result<void>> Publish(const rest::ResourceSpec& spec, value::Document wanted,
                              std::string_view field);

@@ -82,19 +82,19 @@ TEST_F(CoreKindsTest, SecretsTakePlainTextAndKeepIt) {
             R"({"metadata":{},"data":{"a":"eA==","b":"Yg=="},"type":"Opaque"})");
   EXPECT_EQ(Errors("secrets", R"({"type":"kubernetes.io/tls"})"),
             "[data[tls.crt]: Required value, data[tls.key]: Required value]");
-  EXPECT_EQ(Errors("secrets", R"({"type":"kubernetes.io/basic-auth","stringData":{"password":""}})"),
-            "");
-  EXPECT_EQ(Errors("secrets",
-                   R"({"type":"kubernetes.io/dockercfg","stringData":{".dockercfg":"[]"}})"),
-            "data[.dockercfg]: Invalid value: \"<secret contents redacted>\": json: cannot "
-            "unmarshal array into Go value of type map[string]interface {}");
+  EXPECT_EQ(
+      Errors("secrets", R"({"type":"kubernetes.io/basic-auth","stringData":{"password":""}})"), "");
+  EXPECT_EQ(
+      Errors("secrets", R"({"type":"kubernetes.io/dockercfg","stringData":{".dockercfg":"[]"}})"),
+      "data[.dockercfg]: Invalid value: \"<secret contents redacted>\": json: cannot "
+      "unmarshal array into Go value of type map[string]interface {}");
 }
 
 TEST_F(CoreKindsTest, ImmutableDataStaysAsItIs) {
-  EXPECT_EQ(UpdateErrors("configmaps", R"({"immutable":true,"data":{"a":"b"}})",
-                         R"({"data":{"a":"c"}})"),
-            "[immutable: Forbidden: field is immutable when `immutable` is set, data: Forbidden: "
-            "field is immutable when `immutable` is set]");
+  EXPECT_EQ(
+      UpdateErrors("configmaps", R"({"immutable":true,"data":{"a":"b"}})", R"({"data":{"a":"c"}})"),
+      "[immutable: Forbidden: field is immutable when `immutable` is set, data: Forbidden: "
+      "field is immutable when `immutable` is set]");
   EXPECT_EQ(UpdateErrors("configmaps", R"({"immutable":true,"data":{"a":"b"}})",
                          R"({"immutable":true,"data":{"a":"b"},"metadata":{"labels":{"x":"y"}}})"),
             "");
@@ -112,15 +112,13 @@ TEST_F(CoreKindsTest, ConfigMapKeysAreUniqueAcrossBothMaps) {
 }
 
 TEST_F(CoreKindsTest, LimitsFollowFromEachOther) {
-  EXPECT_EQ(Defaulted("limitranges",
-                      R"({"spec":{"limits":[{"type":"Container","max":{"cpu":"2"},)"
-                      R"("min":{"memory":"4Mi"}}]}})"),
+  EXPECT_EQ(Defaulted("limitranges", R"({"spec":{"limits":[{"type":"Container","max":{"cpu":"2"},)"
+                                     R"("min":{"memory":"4Mi"}}]}})"),
             R"({"metadata":{},"spec":{"limits":[{"type":"Container","max":{"cpu":"2"},)"
             R"("min":{"memory":"4Mi"},"default":{"cpu":"2"},)"
             R"("defaultRequest":{"cpu":"2","memory":"4Mi"}}]}})");
-  EXPECT_EQ(Errors("limitranges",
-                   R"({"spec":{"limits":[{"type":"Container","min":{"cpu":"2"},)"
-                   R"("max":{"cpu":"1"}}]}})"),
+  EXPECT_EQ(Errors("limitranges", R"({"spec":{"limits":[{"type":"Container","min":{"cpu":"2"},)"
+                                  R"("max":{"cpu":"1"}}]}})"),
             "[spec.limits[0].min[cpu]: Invalid value: \"2\": min value 2 is greater than max value "
             "1, spec.limits[0].defaultRequest[cpu]: Invalid value: \"1\": min value 2 is greater "
             "than default request value 1, spec.limits[0].default[cpu]: Invalid value: \"2\": min "
@@ -128,9 +126,8 @@ TEST_F(CoreKindsTest, LimitsFollowFromEachOther) {
 }
 
 TEST_F(CoreKindsTest, QuotasLimitWhatIsKnown) {
-  EXPECT_EQ(Errors("resourcequotas",
-                   R"({"spec":{"hard":{"pods":"-1","bogus":"1","count/x.y":"1"},)"
-                   R"("scopes":["X"]}})"),
+  EXPECT_EQ(Errors("resourcequotas", R"({"spec":{"hard":{"pods":"-1","bogus":"1","count/x.y":"1"},)"
+                                     R"("scopes":["X"]}})"),
             "[spec.hard[bogus]: Invalid value: \"bogus\": must be a standard resource type or "
             "fully qualified, spec.hard[bogus]: Invalid value: \"bogus\": must be a standard "
             "resource for quota, spec.hard[pods]: Invalid value: \"-1\": must be greater than or "
@@ -140,12 +137,11 @@ TEST_F(CoreKindsTest, QuotasLimitWhatIsKnown) {
 }
 
 TEST_F(CoreKindsTest, NodesHaveValidTaintsAndRanges) {
-  EXPECT_EQ(Defaulted("nodes", R"({"spec":{"podCIDR":"10.0.0.0/24"}})").find(
-                R"("podCIDRs":["10.0.0.0/24"])") != std::string::npos,
+  EXPECT_EQ(Defaulted("nodes", R"({"spec":{"podCIDR":"10.0.0.0/24"}})")
+                    .find(R"("podCIDRs":["10.0.0.0/24"])") != std::string::npos,
             true);
-  EXPECT_EQ(Errors("nodes",
-                   R"({"spec":{"taints":[{"key":"a","effect":"NoSchedule"},)"
-                   R"({"key":"a","effect":"NoSchedule"}],"podCIDRs":["10.0.0.1/24"]}})"),
+  EXPECT_EQ(Errors("nodes", R"({"spec":{"taints":[{"key":"a","effect":"NoSchedule"},)"
+                            R"({"key":"a","effect":"NoSchedule"}],"podCIDRs":["10.0.0.1/24"]}})"),
             "[metadata.taints[1]: Duplicate value: {\"key\":\"a\",\"effect\":\"NoSchedule\"}: "
             "taints must be unique by key and effect pair, spec.podCIDRs[0]: Invalid value: "
             "\"10.0.0.1/24\": must not have bits set beyond the prefix length]");

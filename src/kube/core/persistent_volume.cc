@@ -118,6 +118,46 @@ void ValidateUpdate(const WriteScope&, const Value& object, const Value& stored,
   }
 }
 
+std::vector<std::string> Warnings(const WriteScope&, const Value& object, const Value*) {
+  struct Gone {
+    const char* field;
+    const char* shown;
+    const char* since;
+  };
+  constexpr Gone kGone[] = {
+      {"cephfs", "cephfs", "deprecated in v1.28, non-functional in v1.31+"},
+      {"photonPersistentDisk", "photonPersistentDisk",
+       "deprecated in v1.11, non-functional in v1.16+"},
+      {"scaleIO", "scaleIO", "deprecated in v1.16, non-functional in v1.22+"},
+      {"storageos", "storageOS", "deprecated in v1.22, non-functional in v1.25+"},
+      {"glusterfs", "glusterfs", "deprecated in v1.25, non-functional in v1.26+"},
+      {"rbd", "rbd", "deprecated in v1.28, non-functional in v1.31+"},
+  };
+  constexpr std::pair<const char*, const char*> kAnnotations[] = {
+      {"volume.beta.kubernetes.io/storage-class",
+       "deprecated since v1.8; use \"storageClassName\" attribute instead"},
+      {"volume.beta.kubernetes.io/mount-options",
+       "deprecated since v1.31; use \"mountOptions\" attribute instead"},
+  };
+  const v1::PersistentVolume volume(object);
+  std::vector<std::string> warnings;
+  for (const auto& [key, text] : kAnnotations) {
+    if (volume.metadata().annotations().contains(key)) {
+      warnings.push_back(fmt::format("metadata.annotations[{}]: {}", key, text));
+    }
+  }
+  if (volume.spec().persistentVolumeReclaimPolicy() == "Recycle") {
+    warnings.emplace_back(
+        "spec.persistentVolumeReclaimPolicy: The Recycle reclaim policy is deprecated. Instead, "
+        "the recommended approach is to use dynamic provisioning.");
+  }
+  for (const auto& gone : kGone) {
+    if (!volume.spec().value()[gone.field].is_object()) continue;
+    warnings.push_back(fmt::format("spec.{}: {}", gone.shown, gone.since));
+  }
+  return warnings;
+}
+
 Value Now(Ref object, WallTime now) {
   const auto seconds =
       std::chrono::duration_cast<std::chrono::seconds>(now.time_since_epoch()).count();
@@ -173,6 +213,7 @@ constinit const KindRules kPersistentVolumeRules = {
     .prepare_status = PrepareStatus,
     .validate = Validate,
     .validate_update = ValidateUpdate,
+    .warnings = Warnings,
 };
 
 }  // namespace keelson::kube::core

@@ -137,6 +137,28 @@ void ValidateStatus(const WriteScope&, const Value& object, const Value&, FieldE
   CheckNotNegative(status.allocatedResources(), allocated, errors);
 }
 
+std::vector<std::string> Warnings(const WriteScope&, const Value& object, const Value*) {
+  const v1::PersistentVolumeClaim claim(object);
+  std::vector<std::string> warnings;
+  if (claim.metadata().annotations().contains(kClassAnnotation)) {
+    warnings.push_back(
+        fmt::format("metadata.annotations[{}]: deprecated since v1.8; use \"storageClassName\" "
+                    "attribute instead",
+                    kClassAnnotation));
+  }
+  auto check = [&](const char* list, schema::MapView<std::string_view> amounts) {
+    const auto size = amounts["storage"];
+    if (size.empty() || QuantityOf(size).MilliValue() % 1000 == 0) return;
+    warnings.push_back(
+        fmt::format("spec.resources.{}[storage]: fractional byte value \"{}\" is invalid, must be "
+                    "an integer",
+                    list, size));
+  };
+  check("requests", claim.spec().resources().requests());
+  check("limits", claim.spec().resources().limits());
+  return warnings;
+}
+
 // What a claim may be filled from, in the old field: another claim or a snapshot.
 bool IsPlainSource(const Value& source) {
   const auto group = source["apiGroup"].AsString();
@@ -197,6 +219,7 @@ constinit const KindRules kPersistentVolumeClaimRules = {
     .validate = Validate,
     .validate_update = ValidateUpdate,
     .validate_status = ValidateStatus,
+    .warnings = Warnings,
 };
 
 }  // namespace keelson::kube::core

@@ -1,6 +1,11 @@
+#include <algorithm>
+#include <string>
 #include <vector>
 
 #include "crypto/base64.h"
+#include "crypto/certificate.h"
+#include "crypto/key.h"
+#include "crypto/pem.h"
 #include "kube/core/kinds.h"
 #include "value/json.h"
 
@@ -98,6 +103,33 @@ void ValidateUpdate(const WriteScope& scope, const Value& object, const Value& s
   Validate(scope, object, errors);
 }
 
+// What a server that loaded the pair would complain of; empty when it would not.
+std::string KeyPairComplaint(std::string_view certificate_base64, std::string_view key_base64) {
+  const auto certificate_pem = crypto::Base64Decode(certificate_base64);
+  const auto key_pem = crypto::Base64Decode(key_base64);
+  if (!certificate_pem || !key_pem) return {};
+  const auto has_blocks = [](const std::string& pem) {
+    const auto blocks = crypto::ParsePem(pem);
+    return blocks && !blocks->empty();
+  };
+  if (!has_blocks(*certificate_pem)) return "tls: failed to find any PEM data in certificate input";
+  if (!has_blocks(*key_pem)) return "tls: failed to find any PEM data in key input";
+  const auto ders = crypto::CertificateDersFromPem(*certificate_pem);
+  const auto key = crypto::PrivateKey::FromPem(*key_pem);
+  if (!ders || !key) return {};
+  const auto certificate = crypto::ParseCertificate(ders->front());
+  if (!certificate || certificate->public_key_der == key->Public().ToDer()) return {};
+  return "tls: private key does not match public key";
+}
+
+std::vector<std::string> Warnings(const WriteScope&, const Value& object, const Value*) {
+  const v1::Secret secret(object);
+  if (secret.type() != "kubernetes.io/tls") return {};
+  auto complaint = KeyPairComplaint(secret.data()["tls.crt"], secret.data()["tls.key"]);
+  if (complaint.empty()) return {};
+  return {std::move(complaint)};
+}
+
 void PrepareForUpdate(const WriteScope&, Ref object, const Value& old) {
   if (v1::Secret(object.Get()).type().empty()) {
     object.SetField(v1::Secret::Names::type, old[v1::Secret::Names::type]);
@@ -131,6 +163,7 @@ void DefaultSecret(schema::StructEditor& object) {
 
 constinit const KindRules kSecretRules = {.prepare_for_update = PrepareForUpdate,
                                           .validate = Validate,
-                                          .validate_update = ValidateUpdate};
+                                          .validate_update = ValidateUpdate,
+                                          .warnings = Warnings};
 
 }  // namespace keelson::kube::core
