@@ -4,6 +4,8 @@
 #include <charconv>
 
 #include "rest/object_meta.h"
+#include "rest/seen_texts.h"
+#include "schema/internal_form.h"
 
 namespace keelson::rest {
 namespace {
@@ -25,6 +27,10 @@ bool IsOneOf(std::string_view text, std::span<const std::string_view> choices) {
 
 bool IsAlpha(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 bool IsAlnum(char c) { return IsAlpha(c) || (c >= '0' && c <= '9'); }
+
+bool IsHttpPathCharacter(char c) {
+  return IsAlnum(c) || std::string_view("/-._~%!$&'()*+,;=:").contains(c);
+}
 
 // [A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?
 bool IsConditionReason(std::string_view text) {
@@ -149,9 +155,42 @@ void CheckRequiredChoice(std::string_view text, std::span<const std::string_view
   }
 }
 
+void CheckDomainPrefixedPath(std::string_view text, const Path& path, FieldErrors& errors) {
+  if (text.empty()) {
+    errors.push_back(Required(path, ""));
+    return;
+  }
+  const auto slash = text.find('/');
+  if (slash == std::string_view::npos || slash == 0 || slash + 1 == text.size()) {
+    errors.push_back(
+        Invalid(path, text, "must be a domain-prefixed path (such as \"acme.io/foo\")"));
+    return;
+  }
+  CheckText(text.substr(0, slash), names::CheckDns1123Subdomain, path, errors);
+  const auto rest = text.substr(slash + 1);
+  if (!std::ranges::all_of(rest, IsHttpPathCharacter)) {
+    errors.push_back(Invalid(path, rest,
+                             "Invalid path (regex used for validation is "
+                             "'[A-Za-z0-9/\\-._~%!$&'()*+,;=:]+')"));
+  }
+}
+
 void CheckImmutable(const schema::Type& type, const Value& now, const Value& old, const Path& path,
                     FieldErrors& errors) {
-  if (!schema::EqualByMeaning(type, now, old)) errors.push_back(schema::Immutable(path, now));
+  if (schema::EqualByMeaning(type, now, old)) return;
+  errors.push_back(schema::Immutable(path, schema::InternalBadValue(type, now)));
+}
+
+void CheckImmutableField(const schema::Type& type, const value::Name& name, const Value& now,
+                         const Value& old, const Path& path, FieldErrors& errors) {
+  const schema::Field* field = type.Find(name);
+  KEELSON_CHECK(field != nullptr);
+  const Value after = now[name];
+  const Value before = old[name];
+  const bool both = !field->pointer() || after.is_null() == before.is_null();
+  if (both && schema::EqualByMeaning(*field->type, after, before)) return;
+  errors.push_back(
+      schema::Immutable(path.Child(name.text()), schema::InternalBadValue(*field->type, after)));
 }
 
 void CheckCountOrPercent(const Value& amount, const Path& path, FieldErrors& errors) {
@@ -220,14 +259,12 @@ bool SelectorMatches(const Value& selector, const Value& labels) {
 }
 
 void CheckConditions(const Value& conditions, const Path& path, FieldErrors& errors) {
+  SeenTexts types;
   const auto items = conditions.items();
   for (size_t i = 0; i < items.size(); ++i) {
     const Path at = path.Index(i);
     const auto type = items[i]["type"].AsString();
-    const auto earlier = items.first(i);
-    if (std::ranges::any_of(earlier, [&](auto& c) { return c["type"].AsString() == type; })) {
-      errors.push_back(schema::Duplicate(at.Child("type"), type));
-    }
+    if (!types.Insert(type)) errors.push_back(schema::Duplicate(at.Child("type"), type));
     CheckCondition(items[i], at, errors);
   }
 }

@@ -50,9 +50,18 @@ inline void CheckName(std::string_view text, names::NameCheck check, const value
   schema::AddComplaints(errors, path, text, check(text, /*prefix=*/false));
 }
 
-// A field that may not change. Prints the new value as it stands in the object.
+// example.com/some/path, as controllers name themselves.
+void CheckDomainPrefixedPath(std::string_view text, const value::Path& path,
+                             schema::FieldErrors& errors);
+
+// A field that may not change. Prints the new value as upstream does (schema/internal_form.h).
 void CheckImmutable(const schema::Type& type, const value::Value& now, const value::Value& old,
                     const value::Path& path, schema::FieldErrors& errors);
+
+// The same for a field of a struct of this type, where unset differs from zero if it can.
+void CheckImmutableField(const schema::Type& type, const value::Name& field,
+                         const value::Value& now, const value::Value& old, const value::Path& path,
+                         schema::FieldErrors& errors);
 
 // A count or a percentage, as maxUnavailable is.
 void CheckCountOrPercent(const value::Value& amount, const value::Path& path,

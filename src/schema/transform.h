@@ -23,6 +23,17 @@ struct DefaultHook {
   void (*apply)(StructEditor& object) = nullptr;
 };
 
+// A default that depends on nothing but that OpenAPI does not publish, and the hook for a table of
+// them: DefaultHook{&T::Schema(), FillDefaults<kDefaultsOfT>}.
+struct FieldDefault {
+  const value::Name* name = nullptr;
+  value::Value value;
+};
+template <const auto& kDefaults>
+void FillDefaults(StructEditor& object) {
+  for (const FieldDefault& field : kDefaults) object.SetDefault(*field.name, field.value);
+}
+
 // The hooks of an API, found by type. Built once by whoever knows them and handed around.
 class DefaultHooks {
  public:

@@ -1,0 +1,125 @@
+#include "schema/internal_form.h"
+
+#include <algorithm>
+#include <string_view>
+
+#include "base/status.h"
+#include "value/json.h"
+
+namespace keelson::schema {
+namespace {
+
+using value::Value;
+
+// Words that Go spells in capitals, as JSON names begin with or contain them.
+constexpr std::string_view kInitialisms[] = {"api",  "cidr", "cpu", "csi", "dns", "fs",  "gmsa",
+                                             "http", "id",   "ip",  "nfs", "os",  "rbd", "tcp",
+                                             "tls",  "ttl",  "tty", "uid", "url", "wwn"};
+
+bool IsLower(char c) { return c >= 'a' && c <= 'z'; }
+char Upper(char c) { return IsLower(c) ? static_cast<char>(c - 'a' + 'A') : c; }
+
+// "apiVersion" is APIVersion, "hostIP" HostIP, "clusterIPs" ClusterIPs, "rollingUpdate"
+// RollingUpdate.
+void AppendGoName(std::string& out, std::string_view name) {
+  const auto word =
+      name.substr(0, std::find_if_not(name.begin(), name.end(), IsLower) - name.begin());
+  const bool initialism = std::ranges::find(kInitialisms, word) != std::end(kInitialisms);
+  const size_t capitals = initialism ? word.size() : 1;
+  for (size_t i = 0; i < name.size(); ++i) out += i < capitals ? Upper(name[i]) : name[i];
+}
+
+bool IsMeta(const Type& type) {
+  return type.info != nullptr && type.info->model.starts_with("io.k8s.apimachinery.");
+}
+
+void Append(std::string& out, const Type& type, const Value& value);
+
+// A zero that the tree leaves out.
+void AppendAbsent(std::string& out, const Field& field) {
+  if (field.pointer()) {
+    out += "null";
+    return;
+  }
+  switch (field.type->kind) {
+    case TypeKind::kString:
+      out += "\"\"";
+      break;
+    case TypeKind::kInt32:
+    case TypeKind::kInt64:
+    case TypeKind::kDouble:
+    case TypeKind::kIntOrString:
+      out += '0';
+      break;
+    case TypeKind::kBool:
+      out += "false";
+      break;
+    case TypeKind::kQuantity:
+      out += "\"0\"";
+      break;
+    case TypeKind::kDuration:
+      out += "\"0s\"";
+      break;
+    case TypeKind::kStruct:
+      Append(out, *field.type, Value::EmptyObject());
+      break;
+    default:
+      out += "null";
+  }
+}
+
+void AppendStruct(std::string& out, const Type& type, const Value& value) {
+  out += '{';
+  bool first = true;
+  for (const Field& field : type.fields()) {
+    if (field.Has(Field::kNotInJson)) continue;
+    if (!first) out += ',';
+    first = false;
+    out += '"';
+    AppendGoName(out, field.text());
+    out += "\":";
+    const Value* set = value.Find(*field.name);
+    if (set == nullptr || set->is_null()) {
+      AppendAbsent(out, field);
+    } else {
+      Append(out, *field.type, *set);
+    }
+  }
+  out += '}';
+}
+
+void Append(std::string& out, const Type& type, const Value& value) {
+  if (value.is_null()) {
+    out += "null";
+  } else if (type.kind == TypeKind::kStruct && !IsMeta(type)) {
+    AppendStruct(out, type, value);
+  } else if (type.kind == TypeKind::kList) {
+    out += '[';
+    for (size_t i = 0; i < value.items().size(); ++i) {
+      if (i > 0) out += ',';
+      Append(out, *type.element, value.items()[i]);
+    }
+    out += ']';
+  } else if (type.kind == TypeKind::kMap) {
+    out += '{';
+    for (size_t i = 0; i < value.members().size(); ++i) {
+      if (i > 0) out += ',';
+      AppendJsonString(out, value.members()[i].key());
+      out += ':';
+      Append(out, *type.element, value.members()[i].value);
+    }
+    out += '}';
+  } else {
+    out += value::ToJson(value);
+  }
+}
+
+}  // namespace
+
+std::string InternalForm(const Type& type, const Value& value) {
+  std::string out;
+  Append(out, type, value);
+  return out;
+}
+
+}  // namespace keelson::schema
