@@ -13,8 +13,8 @@ using value::Value;
 
 // Words that Go spells in capitals, as JSON names begin with or contain them.
 constexpr std::string_view kInitialisms[] = {"api",  "cidr", "cpu", "csi", "dns", "fs",  "gmsa",
-                                             "http", "id",   "ip",  "nfs", "os",  "rbd", "tcp",
-                                             "tls",  "ttl",  "tty", "uid", "url", "wwn"};
+                                             "http", "id",   "ip",  "nfs", "os",  "rbd", "se",
+                                             "tcp",  "tls",  "ttl", "tty", "uid", "url", "wwn"};
 
 bool IsLower(char c) { return c >= 'a' && c <= 'z'; }
 char Upper(char c) { return IsLower(c) ? static_cast<char>(c - 'a' + 'A') : c; }
@@ -68,24 +68,128 @@ void AppendAbsent(std::string& out, const Field& field) {
   }
 }
 
-void AppendStruct(std::string& out, const Type& type, const Value& value) {
-  out += '{';
-  bool first = true;
-  for (const Field& field : type.fields()) {
-    if (field.Has(Field::kNotInJson)) continue;
-    if (!first) out += ',';
-    first = false;
-    out += '"';
-    AppendGoName(out, field.text());
-    out += "\":";
-    const Value* set = value.Find(*field.name);
+// Adds the members of one JSON object.
+class MemberList {
+ public:
+  explicit MemberList(std::string& out) : out_(out) { out_ += '{'; }
+  ~MemberList() { out_ += '}'; }
+  MemberList(const MemberList&) = delete;
+  MemberList& operator=(const MemberList&) = delete;
+
+  void Field(const Type& type, std::string_view name, const Value& object) {
+    const schema::Field* field = type.Find(name);
+    if (field == nullptr || field->Has(Field::kNotInJson)) return;
+    Start();
+    AppendGoName(out_, name);
+    out_ += "\":";
+    const Value* set = object.Find(*field->name);
     if (set == nullptr || set->is_null()) {
-      AppendAbsent(out, field);
+      AppendAbsent(out_, *field);
     } else {
-      Append(out, *field.type, *set);
+      Append(out_, *field->type, *set);
     }
   }
-  out += '}';
+  // Metadata is embedded, so its own JSON names stand among the outer fields.
+  void Embedded(const Value& metadata) {
+    for (const auto& [name, value] : metadata.members()) {
+      Start();
+      out_ += name->text();
+      out_ += "\":";
+      out_ += value::ToJson(value);
+    }
+  }
+  void Start() {
+    if (out_.back() != '{') out_ += ',';
+    out_ += '"';
+  }
+
+ private:
+  std::string& out_;
+};
+
+// Pod specs are the exception: what a pod shares with its host stands in the security context, and
+// the order differs.
+constexpr std::string_view kPodSpecFields[] = {"volumes",
+                                               "initContainers",
+                                               "containers",
+                                               "ephemeralContainers",
+                                               "restartPolicy",
+                                               "terminationGracePeriodSeconds",
+                                               "activeDeadlineSeconds",
+                                               "dnsPolicy",
+                                               "nodeSelector",
+                                               "serviceAccountName",
+                                               "automountServiceAccountToken",
+                                               "nodeName",
+                                               "securityContext",
+                                               "imagePullSecrets",
+                                               "hostname",
+                                               "subdomain",
+                                               "setHostnameAsFQDN",
+                                               "affinity",
+                                               "schedulerName",
+                                               "tolerations",
+                                               "hostAliases",
+                                               "priorityClassName",
+                                               "priority",
+                                               "preemptionPolicy",
+                                               "dnsConfig",
+                                               "readinessGates",
+                                               "runtimeClassName",
+                                               "overhead",
+                                               "enableServiceLinks",
+                                               "topologySpreadConstraints",
+                                               "os",
+                                               "schedulingGates",
+                                               "resourceClaims",
+                                               "resources",
+                                               "hostnameOverride",
+                                               "schedulingGroup"};
+constexpr std::string_view kHostFields[] = {"hostNetwork", "hostPID", "hostIPC",
+                                            "shareProcessNamespace", "hostUsers"};
+constexpr std::string_view kPodSecurityFields[] = {"seLinuxOptions",
+                                                   "windowsOptions",
+                                                   "runAsUser",
+                                                   "runAsGroup",
+                                                   "runAsNonRoot",
+                                                   "supplementalGroups",
+                                                   "supplementalGroupsPolicy",
+                                                   "fsGroup",
+                                                   "fsGroupChangePolicy",
+                                                   "sysctls",
+                                                   "seccompProfile",
+                                                   "appArmorProfile",
+                                                   "seLinuxChangePolicy"};
+
+void AppendPodSpec(std::string& out, const Type& type, const Value& spec) {
+  MemberList members(out);
+  for (auto name : kPodSpecFields) {
+    const schema::Field* field = type.Find(name);
+    if (name != "securityContext" || field == nullptr) {
+      members.Field(type, name, spec);
+      continue;
+    }
+    members.Start();
+    out += "SecurityContext\":";
+    MemberList security(out);
+    for (auto host : kHostFields) security.Field(type, host, spec);
+    for (auto own : kPodSecurityFields) security.Field(*field->type, own, spec[name]);
+  }
+}
+
+void AppendStruct(std::string& out, const Type& type, const Value& value) {
+  if (type.info != nullptr && type.info->model == "io.k8s.api.core.v1.PodSpec") {
+    AppendPodSpec(out, type, value);
+    return;
+  }
+  MemberList members(out);
+  for (const Field& field : type.fields()) {
+    if (field.text() == "metadata" && IsMeta(*field.type)) {
+      members.Embedded(value[*field.name]);
+    } else {
+      members.Field(type, field.text(), value);
+    }
+  }
 }
 
 void Append(std::string& out, const Type& type, const Value& value) {
