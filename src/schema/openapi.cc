@@ -1,6 +1,7 @@
 #include "schema/openapi.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "crypto/digest.h"
@@ -99,24 +100,57 @@ void WriteOperationV3(JsonText& out, const Operation& operation) {
   out.End();
 }
 
+// The parameters of v2, most of which stand once and are referred to.
+class SharedParameters {
+ public:
+  void WriteBody(JsonText& out, const Operation& operation) {
+    JsonText text;
+    text.Begin().Field("name", "body").Field("in", "body");
+    if (operation.body_required) text.RawField("required", "true");
+    WriteAnswerSchema(text, Version::kV2, operation.body);
+    text.End();
+    Write(out, "body", std::move(text).Take(), operation.body.starts_with("io.k8s.apimachinery"));
+  }
+  void WriteParameter(JsonText& out, const Parameter& parameter) {
+    JsonText text;
+    text.Begin().RawField("uniqueItems", "true").Field("type", parameter.type);
+    if (!parameter.description.empty()) text.Field("description", parameter.description);
+    text.Field("name", parameter.name).Field("in", parameter.in_path ? "path" : "query");
+    if (parameter.in_path) text.RawField("required", "true");
+    text.End();
+    // Old clients look for the last two in the operations, to learn what the server can do.
+    const bool shared = parameter.name != "name" && parameter.name != "dryRun" &&
+                        parameter.name != "fieldValidation";
+    Write(out, parameter.name, std::move(text).Take(), shared);
+  }
+  void WriteAll(JsonText& out) const {
+    out.Key("parameters").Begin();
+    for (const auto& [name, json] : shared_) out.RawField(name, json);
+    out.End();
+  }
+
+ private:
+  void Write(JsonText& out, std::string_view name, std::string json, bool shared) {
+    if (!shared) {
+      out.Raw(json);
+      return;
+    }
+    const auto key = fmt::format(
+        "{}-{}", name, crypto::HexEncode(crypto::Digest(crypto::Hash::kSha256, json).substr(0, 4)));
+    out.Begin().Field("$ref", "#/parameters/" + key).End();
+    shared_.emplace(key, std::move(json));
+  }
+
+  std::map<std::string, std::string> shared_;
+};
+
 void WriteParametersV2(JsonText& out, const std::vector<Parameter>& parameters,
-                       const Operation* operation) {
+                       const Operation* operation, SharedParameters& shared) {
   const bool body = operation && !operation->body.empty();
   if (parameters.empty() && !body) return;
   out.Key("parameters").BeginList();
-  if (body) {
-    out.Begin().Field("name", "body").Field("in", "body");
-    if (operation->body_required) out.RawField("required", "true");
-    WriteAnswerSchema(out, Version::kV2, operation->body);
-    out.End();
-  }
-  for (const Parameter& parameter : parameters) {
-    out.Begin().RawField("uniqueItems", "true").Field("type", parameter.type);
-    if (!parameter.description.empty()) out.Field("description", parameter.description);
-    out.Field("name", parameter.name).Field("in", parameter.in_path ? "path" : "query");
-    if (parameter.in_path) out.RawField("required", "true");
-    out.End();
-  }
+  if (body) shared.WriteBody(out, *operation);
+  for (const Parameter& parameter : parameters) shared.WriteParameter(out, parameter);
   out.EndList();
 }
 
@@ -126,7 +160,7 @@ void WriteList(JsonText& out, std::string_view name, std::span<const std::string
   out.EndList();
 }
 
-void WriteOperationV2(JsonText& out, const Operation& operation) {
+void WriteOperationV2(JsonText& out, const Operation& operation, SharedParameters& shared) {
   static constexpr std::string_view kAnything[] = {"*/*"};
   static constexpr std::string_view kSchemes[] = {"https"};
   out.Key(operation.method).Begin().Field("description", operation.description);
@@ -143,7 +177,7 @@ void WriteOperationV2(JsonText& out, const Operation& operation) {
   WriteList(out, "schemes", kSchemes);
   out.Key("tags").BeginList().String(operation.tag).EndList();
   out.Field("operationId", operation.id);
-  WriteParametersV2(out, operation.parameters, &operation);
+  WriteParametersV2(out, operation.parameters, &operation, shared);
   out.Key("responses").Begin();
   for (int code : operation.codes) {
     out.Key(fmt::to_string(code)).Begin().Field("description", openapi::CodeText(code));
@@ -156,14 +190,15 @@ void WriteOperationV2(JsonText& out, const Operation& operation) {
   out.End();
 }
 
-void WritePaths(JsonText& out, const Paths& paths, Version version) {
+void WritePaths(JsonText& out, const Paths& paths, Version version, SharedParameters& shared) {
   out.Key("paths").Begin();
   for (const auto& [path, item] : paths) {
     out.Key(path).Begin();
     for (const Operation& operation : item.operations)
-      version == Version::kV3 ? WriteOperationV3(out, operation) : WriteOperationV2(out, operation);
+      version == Version::kV3 ? WriteOperationV3(out, operation)
+                              : WriteOperationV2(out, operation, shared);
     version == Version::kV3 ? WriteParametersV3(out, item.shared)
-                            : WriteParametersV2(out, item.shared, nullptr);
+                            : WriteParametersV2(out, item.shared, nullptr, shared);
     out.End();
   }
   out.End();
@@ -220,7 +255,8 @@ Result<std::string> RenderOpenApiV3(const OpenApiSource& source, std::string_vie
   JsonText out;
   out.Begin().Field("openapi", "3.0.0");
   WriteInfo(out, source);
-  WritePaths(out, paths, Version::kV3);
+  SharedParameters none;
+  WritePaths(out, paths, Version::kV3, none);
   out.Key("components").Begin();
   if (!models.empty()) {
     out.Key("schemas");
@@ -239,9 +275,11 @@ std::string RenderOpenApiV2(const OpenApiSource& source) {
   JsonText out;
   out.Begin().Field("swagger", "2.0");
   WriteInfo(out, source);
-  WritePaths(out, all, Version::kV2);
+  SharedParameters shared;
+  WritePaths(out, all, Version::kV2, shared);
   out.Key("definitions");
   models.Write(out);
+  shared.WriteAll(out);
   out.RawField("securityDefinitions", kBearer);
   out.RawField("security", R"([{"BearerToken":[]}])").End();
   return std::move(out).Take();

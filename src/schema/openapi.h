@@ -8,7 +8,6 @@
 // large document takes a few milliseconds, so it belongs on the pool, not on an io thread.
 //
 // Same paths, operations, models, properties and extensions as upstream; descriptions are our own.
-// In v2, parameters stand in their operations, where upstream shares equal ones.
 
 #include <string>
 #include <string_view>

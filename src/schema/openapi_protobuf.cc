@@ -49,10 +49,11 @@ struct Entry {
 // What stands around a message where JSON allows a choice.
 enum class Wrap : uint8_t {
   kNone,
-  kFirst,            // {1: message}
-  kReference,        // {1: message | 2: {1: $ref}}
-  kReferenceInside,  // {1: the above}, or {2: boolean}
-  kParameterV2,
+  kFirst,             // {1: message}
+  kReference,         // {1: message | 2: {1: $ref}}
+  kReferenceInside,   // {1: the above}, or {2: boolean}
+  kParameterV2,       // {1: below | 2: {1: $ref}}
+  kNamedParameterV2,  // {1: body | 2: {3: query | 4: path}}
   kSecurityV2,
 };
 
@@ -196,6 +197,14 @@ std::string Flag(bool value) {
   return out;
 }
 
+// Parameter{1: body | 2: NonBody{3: query | 4: path}}
+std::string ParameterV2(const Value& value, const Message& query) {
+  const std::string_view in = value["in"].AsString();
+  if (in == "body") return Around(1, Plain(value, kBodyParameterV2));
+  if (in == "path") return Around(2, Around(4, Plain(value, kPathParameterV2)));
+  return Around(2, Around(3, Plain(value, query)));
+}
+
 std::string Encode(const Value& value, const Message& message) {
   switch (message.wrap) {
     case Wrap::kNone:
@@ -212,13 +221,11 @@ std::string Encode(const Value& value, const Message& message) {
     }
     case Wrap::kSecurityV2:
       return Around(2, Plain(value, message));
-    case Wrap::kParameterV2: {
-      // ParametersItem{1: Parameter{1: body | 2: NonBody{3: query | 4: path}}}
-      const std::string_view in = value["in"].AsString();
-      if (in == "body") return Around(1, Around(1, Plain(value, kBodyParameterV2)));
-      if (in == "path") return Around(1, Around(2, Around(4, Plain(value, kPathParameterV2))));
-      return Around(1, Around(2, Around(3, Plain(value, message))));
-    }
+    case Wrap::kParameterV2:
+      if (value.Find("$ref")) return Around(2, Around(1, value["$ref"].AsString()));
+      return Around(1, ParameterV2(value, message));
+    case Wrap::kNamedParameterV2:
+      return ParameterV2(value, message);
   }
   return {};
 }
@@ -276,6 +283,7 @@ constexpr Entry kQueryParameterEntriesV2[] = {
     {"uniqueItems", 20, Form::kBool},
 };
 const Message kParameterV2{kQueryParameterEntriesV2, 23, Wrap::kParameterV2};
+const Message kNamedParameterV2{kQueryParameterEntriesV2, 23, Wrap::kNamedParameterV2};
 constexpr Entry kPathParameterEntriesV2[] = {
     {"required", 1, Form::kBool},     {"in", 2, Form::kString},   {"description", 3, Form::kString},
     {"name", 4, Form::kString},       {"type", 5, Form::kString}, {"format", 6, Form::kString},
@@ -325,6 +333,7 @@ constexpr Entry kDocumentEntriesV2[] = {
     {"info", 2, Form::kMessage, &kInfoV2},
     {"paths", 8, Form::kPaths, &kPathItemV2, 2},
     {"definitions", 9, Form::kNamedInside, &kSchemaV2},
+    {"parameters", 10, Form::kNamedInside, &kNamedParameterV2},
     {"security", 12, Form::kNamedStrings},
     {"securityDefinitions", 13, Form::kNamedInside, &kApiKeyV2},
 };

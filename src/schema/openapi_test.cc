@@ -67,7 +67,9 @@ TEST(OpenApi, EveryReferenceLeadsToAModel) {
       const size_t end = text.find('"', at + 9);
       const std::string reference = text.substr(at + 8, end - at - 8);
       const std::string model = reference.substr(reference.rfind('/') + 1);
-      EXPECT_NE(models.Find(model), nullptr) << name << " " << model;
+      const Value& among =
+          reference.starts_with("#/parameters/") ? document->operator[]("parameters") : models;
+      EXPECT_NE(among.Find(model), nullptr) << name << " " << model;
     }
   }
 }
@@ -90,6 +92,27 @@ TEST(OpenApi, DescribesFieldsWithTheirFacts) {
   EXPECT_EQ(value::ToJson(schemas["io.k8s.api.core.v1.AppArmorProfile"]["x-kubernetes-unions"]),
             R"([{"discriminator":"type","fields-to-discriminateBy":)"
             R"({"localhostProfile":"LocalhostProfile"}}])");
+}
+
+TEST(OpenApi, SharesParametersInVersion2) {
+  const auto document = Parse(RenderOpenApiV2(DefaultOpenApiSource(api::kCatalog)));
+  const Value shared = document->operator[]("parameters");
+  const Value path = document->operator[]("paths")["/api/v1/namespaces/{namespace}/pods"];
+  size_t references = 0;
+  std::set<std::string_view> inline_names;
+  for (const Value& list : {path["parameters"], path["post"]["parameters"]}) {
+    for (const Value& one : list.items()) {
+      const auto ref = one["$ref"].AsString();
+      if (ref.empty()) {
+        inline_names.insert(one["name"].AsString());
+        continue;
+      }
+      ++references;
+      EXPECT_NE(shared.Find(ref.substr(ref.rfind('/') + 1)), nullptr) << ref;
+    }
+  }
+  EXPECT_GT(references, 2u);
+  EXPECT_EQ(inline_names, (std::set<std::string_view>{"body", "dryRun", "fieldValidation"}));
 }
 
 TEST(OpenApi, IndexNamesDocumentsByHash) {
