@@ -142,6 +142,11 @@ Result<std::string> Make(const CertificateRequest& request, EVP_PKEY* key, X509*
 
 Result<CertificateAuthority> CertificateAuthority::Create(CertificateRequest request) {
   TRY(auto key, PrivateKey::Generate(KeyKind::kP256));
+  return Create(std::move(request), std::move(key));
+}
+
+Result<CertificateAuthority> CertificateAuthority::Create(CertificateRequest request,
+                                                          PrivateKey key) {
   request.key_usage |= kCertSign;
   TRY(auto der, Make(request, key.native(), nullptr, key.native(), true));
   return CertificateAuthority(std::move(der), std::move(key));

@@ -31,6 +31,8 @@ class CertificateAuthority {
  public:
   // Self-signed, on a new P-256 key.
   static Result<CertificateAuthority> Create(CertificateRequest request);
+  // Self-signed, on this key: with an old authority's key and name it continues that one.
+  static Result<CertificateAuthority> Create(CertificateRequest request, PrivateKey key);
   // From a certificate and its key; kInvalid when they do not belong together or it is no CA.
   static Result<CertificateAuthority> Load(std::string_view certificate_pem, PrivateKey key);
 

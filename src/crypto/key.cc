@@ -2,6 +2,7 @@
 
 #include <openssl/core_names.h>
 #include <openssl/ec.h>
+#include <openssl/param_build.h>
 #include <openssl/rsa.h>
 
 #include <algorithm>
@@ -149,6 +150,49 @@ Result<PublicKey> PublicKey::FromDer(std::string_view der) {
   const unsigned char* in = AsBytes(der);
   OwnedKey key(d2i_PUBKEY(nullptr, &in, static_cast<long>(der.size())));
   if (!key) return FailOpenssl(ErrorCode::kInvalid, "malformed public key");
+  return AdoptPublicKey(key.get());
+}
+
+Result<PublicKey> PublicKey::FromNumbers(KeyKind kind, const KeyNumbers& numbers) {
+  using OwnedBuilder = Owned<OSSL_PARAM_BLD, OSSL_PARAM_BLD_free>;
+  using OwnedParameters = Owned<OSSL_PARAM, OSSL_PARAM_free>;
+  constexpr size_t kMinRsaBytes = 128;
+  constexpr size_t kMaxRsaBytes = 2048;
+  constexpr size_t kMaxExponentBytes = 8;
+  OwnedBuilder builder(OSSL_PARAM_BLD_new());
+  OwnedNumber n;
+  OwnedNumber e;
+  std::string point;
+  if (kind == KeyKind::kRsa) {
+    if (numbers.n.size() < kMinRsaBytes || numbers.n.size() > kMaxRsaBytes || numbers.e.empty() ||
+        numbers.e.size() > kMaxExponentBytes) {
+      return Fail(ErrorCode::kInvalid, "an RSA key of a size that is not accepted");
+    }
+    n.reset(BN_bin2bn(AsBytes(numbers.n), static_cast<int>(numbers.n.size()), nullptr));
+    e.reset(BN_bin2bn(AsBytes(numbers.e), static_cast<int>(numbers.e.size()), nullptr));
+    OSSL_PARAM_BLD_push_BN(builder.get(), OSSL_PKEY_PARAM_RSA_N, n.get());
+    OSSL_PARAM_BLD_push_BN(builder.get(), OSSL_PKEY_PARAM_RSA_E, e.get());
+  } else {
+    const auto [group, width] = kind == KeyKind::kP256   ? std::pair("P-256", size_t{32})
+                                : kind == KeyKind::kP384 ? std::pair("P-384", size_t{48})
+                                                         : std::pair("P-521", size_t{66});
+    if (kind == KeyKind::kEd25519 || numbers.x.size() != width || numbers.y.size() != width) {
+      return Fail(ErrorCode::kInvalid, "not the coordinates of a point on {}", group);
+    }
+    point = "\x04" + numbers.x + numbers.y;
+    OSSL_PARAM_BLD_push_utf8_string(builder.get(), OSSL_PKEY_PARAM_GROUP_NAME, group, 0);
+    OSSL_PARAM_BLD_push_octet_string(builder.get(), OSSL_PKEY_PARAM_PUB_KEY, point.data(),
+                                     point.size());
+  }
+  OwnedParameters parameters(OSSL_PARAM_BLD_to_param(builder.get()));
+  OwnedKeyContext context(
+      EVP_PKEY_CTX_new_from_name(nullptr, kind == KeyKind::kRsa ? "RSA" : "EC", nullptr));
+  EVP_PKEY* made = nullptr;
+  if (!parameters || !context || EVP_PKEY_fromdata_init(context.get()) != 1 ||
+      EVP_PKEY_fromdata(context.get(), &made, EVP_PKEY_PUBLIC_KEY, parameters.get()) != 1) {
+    return FailOpenssl(ErrorCode::kInvalid, "public key numbers");
+  }
+  OwnedKey key(made);
   return AdoptPublicKey(key.get());
 }
 

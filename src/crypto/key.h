@@ -46,6 +46,9 @@ class PublicKey {
  public:
   // SubjectPublicKeyInfo.
   static Result<PublicKey> FromDer(std::string_view der);
+  // What Numbers gives: n and e of an RSA key of 1024 to 16384 bits, x and y of a point on the
+  // curve. kInvalid for anything else.
+  static Result<PublicKey> FromNumbers(KeyKind kind, const KeyNumbers& numbers);
 
   KeyKind kind() const { return kind_; }
   std::string ToDer() const;

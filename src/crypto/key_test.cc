@@ -131,5 +131,17 @@ TEST(PublicKeysFromPem, TakesEveryKindOfBlockInOrder) {
   EXPECT_EQ(PublicKeysFromPem("").error().code, ErrorCode::kNotFound);
 }
 
+TEST(PublicKey, ComesBackFromItsNumbers) {
+  for (auto kind : {KeyKind::kRsa, KeyKind::kP256, KeyKind::kP384, KeyKind::kP521}) {
+    auto key = PrivateKey::Generate(kind)->Public();
+    auto again = PublicKey::FromNumbers(kind, key.Numbers());
+    ASSERT_TRUE(again.has_value()) << again.error().message;
+    EXPECT_EQ(again->ToDer(), key.ToDer());
+  }
+  KeyNumbers off_curve{.x = std::string(32, '\1'), .y = std::string(32, '\1')};
+  EXPECT_FALSE(PublicKey::FromNumbers(KeyKind::kP256, off_curve).has_value());
+  EXPECT_FALSE(PublicKey::FromNumbers(KeyKind::kRsa, {.n = "short", .e = "\3"}).has_value());
+}
+
 }  // namespace
 }  // namespace keelson::crypto
