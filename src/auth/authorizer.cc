@@ -48,6 +48,11 @@ std::optional<Authorization> AlwaysAllow::TryAuthorize(const Attributes&) {
   return Authorization{.decision = Decision::kAllow};
 }
 
+UserRules AlwaysAllow::RulesFor(const UserPtr&, std::string_view) {
+  return {.rules = {{.verbs = {"*"}, .api_groups = {"*"}, .resources = {"*"}},
+                    {.verbs = {"*"}, .non_resource_urls = {"*"}}}};
+}
+
 std::optional<Authorization> AlwaysDeny::TryAuthorize(const Attributes&) {
   return Authorization{.reason = "Everything is forbidden."};
 }
@@ -70,6 +75,20 @@ std::optional<Authorization> AuthorizerUnion::TryAuthorize(const Attributes& att
     Merge(none, *std::move(decision));
   }
   return none;
+}
+
+UserRules AuthorizerUnion::RulesFor(const UserPtr& user, std::string_view ns) {
+  UserRules all;
+  std::vector<std::string> errors;
+  for (const auto& member : members_) {
+    auto part = member->RulesFor(user, ns);
+    all.rules.insert(all.rules.end(), part.rules.begin(), part.rules.end());
+    all.incomplete |= part.incomplete;
+    if (!part.error.empty()) errors.push_back(std::move(part.error));
+  }
+  all.error = fmt::format("{}", fmt::join(errors, ", "));
+  if (errors.size() > 1) all.error = "[" + all.error + "]";
+  return all;
 }
 
 Task<Authorization> AuthorizerUnion::Authorize(Attributes attributes) {

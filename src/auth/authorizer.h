@@ -14,6 +14,7 @@
 #include "base/result.h"
 #include "base/status.h"
 #include "base/task.h"
+#include "rbac/policy.h"
 
 namespace keelson::auth {
 
@@ -42,11 +43,19 @@ struct Authorization {
   std::optional<Error> error;  // the decision could not be made
 };
 
+// What a user may do in a namespace, as far as it can be listed.
+struct UserRules {
+  rbac::Rules rules;
+  bool incomplete = false;
+  std::string error;  // why
+};
+
 class Authorizer {
  public:
   virtual ~Authorizer() = default;
   virtual std::optional<Authorization> TryAuthorize(const Attributes& attributes) = 0;
   virtual Task<Authorization> Authorize(Attributes attributes);
+  virtual UserRules RulesFor(const UserPtr& user, std::string_view ns) { return {}; }
 };
 
 // 403, as the client is told: who cannot do what, and the reason when there is one.
@@ -55,6 +64,7 @@ Status ForbiddenStatus(const Attributes& attributes, std::string_view reason);
 class AlwaysAllow final : public Authorizer {
  public:
   std::optional<Authorization> TryAuthorize(const Attributes& attributes) override;
+  UserRules RulesFor(const UserPtr& user, std::string_view ns) override;
 };
 
 class AlwaysDeny final : public Authorizer {
@@ -74,6 +84,7 @@ class AuthorizerUnion final : public Authorizer {
   explicit AuthorizerUnion(std::vector<std::shared_ptr<Authorizer>> members);
   std::optional<Authorization> TryAuthorize(const Attributes& attributes) override;
   Task<Authorization> Authorize(Attributes attributes) override;
+  UserRules RulesFor(const UserPtr& user, std::string_view ns) override;
 
  private:
   std::vector<std::shared_ptr<Authorizer>> members_;

@@ -3,8 +3,10 @@
 // What authentication has found out about a connection, kept in ConnectionInfo::memo so that the
 // next request on it costs next to nothing. Touched by the connection's io thread only.
 
+#include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "auth/user.h"
 #include "base/clock.h"
@@ -21,9 +23,9 @@ struct ConnectionMemo {
 
   // What the client certificate says, judged against a certain set of authorities.
   struct Certificate {
-    std::shared_ptr<const void> judged_by;
-    UserPtr user;       // null: refused
-    std::string error;  // why
+    uint64_t generation = 0;  // of the authorities; 0 when not judged yet
+    UserPtr user;             // null: refused
+    std::string error;        // why
     WallTime not_after;
   };
   Certificate client;       // as a user

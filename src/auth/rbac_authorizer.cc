@@ -112,6 +112,15 @@ Authorization RbacAuthorizer::Decide(const rbac::IdentityRules& rules,
   return verdict;
 }
 
+UserRules RbacAuthorizer::RulesFor(const UserPtr& user, std::string_view ns) {
+  auto rules = RulesOf(user);
+  UserRules found{.rules = rules->RulesIn(ns)};
+  if (auto missing = rules->MissingRoles(ns); !missing.empty()) {
+    found.error = Joined(std::move(missing));
+  }
+  return found;
+}
+
 std::optional<Authorization> RbacAuthorizer::TryAuthorize(const Attributes& attributes) {
   auto verdict = Decide(ThreadRules(attributes.user), attributes);
   if (verdict.decision != Decision::kAllow) {

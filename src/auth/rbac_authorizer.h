@@ -41,6 +41,7 @@ class RbacAuthorizer final : public Authorizer {
 
   std::optional<Authorization> TryAuthorize(const Attributes& attributes) override;
   Task<Authorization> Authorize(Attributes attributes) override;
+  UserRules RulesFor(const UserPtr& user, std::string_view ns) override;
 
   // Everything granted to the user, at the policy's current version.
   std::shared_ptr<const rbac::IdentityRules> RulesOf(const UserPtr& user);

@@ -1,5 +1,6 @@
 #include "auth/token.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "auth/connection_memo.h"
@@ -109,6 +110,35 @@ Task<Authentication> TokenUnion::CheckToken(std::string_view token,
     if (!none.error) none.error = std::move(verdict->error);
   }
   co_return none;
+}
+
+std::optional<std::vector<std::string>> AudienceAgnosticTokens::Common(
+    std::span<const std::string> audiences) const {
+  if (audiences.empty()) return std::vector<std::string>();
+  std::vector<std::string> common;
+  for (const auto& audience : api_audiences_) {
+    if (std::ranges::find(audiences, audience) != audiences.end()) common.push_back(audience);
+  }
+  if (common.empty()) return std::nullopt;
+  return common;
+}
+
+std::optional<Authentication> AudienceAgnosticTokens::TryToken(
+    std::string_view token, std::span<const std::string> audiences) {
+  auto common = Common(audiences);
+  if (!common) return Authentication{};
+  auto verdict = inner_->TryToken(token, {});
+  if (verdict && verdict->user) verdict->audiences = *std::move(common);
+  return verdict;
+}
+
+Task<Authentication> AudienceAgnosticTokens::CheckToken(std::string_view token,
+                                                        std::span<const std::string> audiences) {
+  auto common = Common(audiences);
+  if (!common) co_return Authentication{};
+  auto verdict = co_await inner_->CheckToken(token, {});
+  if (verdict.user) verdict.audiences = *std::move(common);
+  co_return verdict;
 }
 
 TokenCache::TokenCache(std::shared_ptr<TokenAuthenticator> inner, const Clock& clock,

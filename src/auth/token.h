@@ -63,6 +63,25 @@ class TokenUnion final : public TokenAuthenticator {
   std::vector<std::shared_ptr<TokenAuthenticator>> members_;
 };
 
+// For tokens that know no audiences: they are good for this server, and for nobody else.
+class AudienceAgnosticTokens final : public TokenAuthenticator {
+ public:
+  AudienceAgnosticTokens(std::shared_ptr<TokenAuthenticator> inner,
+                         std::vector<std::string> api_audiences)
+      : inner_(std::move(inner)), api_audiences_(std::move(api_audiences)) {}
+  std::optional<Authentication> TryToken(std::string_view token,
+                                         std::span<const std::string> audiences) override;
+  Task<Authentication> CheckToken(std::string_view token,
+                                  std::span<const std::string> audiences) override;
+
+ private:
+  // Nothing when there are audiences and none is this server's.
+  std::optional<std::vector<std::string>> Common(std::span<const std::string> audiences) const;
+
+  std::shared_ptr<TokenAuthenticator> inner_;
+  const std::vector<std::string> api_audiences_;
+};
+
 // Remembers for a while whom a token stood for, so that checking it again costs a hash. Holds no
 // token, only keyed digests of them, and at most 2 * kGeneration of those.
 class TokenCache final : public TokenAuthenticator {

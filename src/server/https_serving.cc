@@ -79,7 +79,9 @@ Result<std::unique_ptr<HttpsServing>> HttpsServing::Create(const SecureServingOp
     TRY(auto named, ParseSniPair(pair));
     files.sni.push_back(std::move(named));
   }
-  if (!options.client_ca_file.empty()) files.client_ca_files.push_back(options.client_ca_file);
+  for (const auto& file : {options.client_ca_file, options.request_header_ca_file}) {
+    if (!file.empty()) files.client_ca_files.push_back(file);
+  }
   if (!options.tls_min_version.empty()) {
     TRY(files.fixed.min_version, net::ParseTlsVersion(options.tls_min_version));
   }

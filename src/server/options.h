@@ -44,7 +44,9 @@ struct SecureServingOptions {
   std::vector<std::string> tls_cipher_suites;
   std::string tls_min_version;
   std::vector<std::string> tls_sni_cert_key;
-  std::string client_ca_file;  // an authentication flag that the handshake needs
+  // Authentication flags that the handshake needs: whose certificates clients are asked for.
+  std::string client_ca_file;
+  std::string request_header_ca_file;
   bool disable_http2_serving = false;
   int64_t http2_max_streams_per_connection = 0;
   bool permit_port_sharing = false;
