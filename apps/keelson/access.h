@@ -4,16 +4,22 @@
 // keeps the authorization policy current.
 
 #include <memory>
+#include <optional>
 #include <string>
 
+#include "access_options.h"
 #include "auth/authenticator.h"
 #include "auth/authorizer.h"
 #include "auth/impersonation.h"
 #include "auth/rbac_authorizer.h"
 #include "base/result.h"
+#include "kube/access/access_kinds.h"
+#include "kube/access/bootstrap_tokens.h"
+#include "kube/access/node_authorizer.h"
 #include "kube/access/policy_feed.h"
+#include "kube/access/service_account_tokens.h"
 #include "kube/built_in_api.h"
-#include "options.h"
+#include "providers.h"
 #include "rbac/policy.h"
 #include "server/generic_api_server.h"
 #include "storage.h"
@@ -23,13 +29,18 @@ namespace keelson::app {
 class Access {
  public:
   // `loopback_token` is what the process itself comes with.
-  static Result<std::unique_ptr<Access>> Create(const Options& options,
-                                                const std::string& loopback_token);
+  static Result<std::unique_ptr<Access>> Create(const AccessOptions& options,
+                                                const std::string& loopback_token, Outside outside);
   ~Access();
 
   const std::shared_ptr<auth::Authenticator>& authenticator() const { return authenticator_; }
-  const std::shared_ptr<auth::Authorizer>& authorizer() const { return authorizer_; }
+  const std::shared_ptr<auth::Authorizer>& authorizer() const { return authorizers_->authorizer(); }
   const std::shared_ptr<auth::Impersonator>& impersonator() const { return impersonator_; }
+
+  // Adds the kinds that ask about identity and permission, and the checks on those that grant it.
+  void AddKinds(rest::KindTable& table) const { kinds_->AddTo(table); }
+  // Serves the documents by which others verify service account tokens, when there are any.
+  void PublishIssuer(server::PathMux& mux, std::string_view jwks_uri) const;
 
   // What follows the stored policy. Ends when destroyed, which blocks; no request may be served
   // then.
@@ -43,12 +54,19 @@ class Access {
 
  private:
   Access() = default;
+  Result<std::shared_ptr<auth::Authorizer>> MakeMode(const AccessOptions& options,
+                                                     std::string_view mode);
 
   std::shared_ptr<auth::Authenticator> authenticator_;
-  std::shared_ptr<auth::Authorizer> authorizer_;
+  std::unique_ptr<TokenProviders> providers_;
+  std::unique_ptr<Authorizers> authorizers_;
   std::shared_ptr<auth::Impersonator> impersonator_;
   std::shared_ptr<auth::RbacAuthorizer> rbac_;  // null when the mode is off
   rbac::PolicySet policy_;
+  std::shared_ptr<kube::access::ServiceAccountTokens> accounts_;
+  std::shared_ptr<kube::access::BootstrapTokens> bootstrap_;
+  std::shared_ptr<kube::access::NodeAuthorizer> nodes_;  // null when the mode is off
+  std::optional<kube::access::AccessKinds> kinds_;
 };
 
 class Access::Connection {
@@ -61,6 +79,9 @@ class Access::Connection {
  private:
   friend class Access;
   Executor& executor_;
+  std::shared_ptr<kube::access::ServiceAccountTokens> accounts_;
+  std::shared_ptr<kube::access::BootstrapTokens> bootstrap_;
+  std::shared_ptr<kube::access::NodeAuthorizer> nodes_;
   std::shared_ptr<auth::RbacAuthorizer> rbac_;
   std::unique_ptr<kube::access::PolicyFeed> feed_;
 };

@@ -6,6 +6,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <optional>
 #include <span>
 #include <string>
 #include <thread>
@@ -23,6 +24,7 @@
 #include "kv/rocksdb/store_command.h"
 #include "net/io_thread.h"
 #include "options.h"
+#include "owner.h"
 #include "server/generic_api_server.h"
 #include "server/https_serving.h"
 #include "server/openapi_endpoint.h"
@@ -78,7 +80,48 @@ Task<void> RunServer(server::GenericApiServer& server, server::Serving& serving,
   result = co_await server.Run(serving, std::move(stop), NotifyReady);
 }
 
-Result<void> Serve(const Options& options) {
+std::string LocalUrl(int64_t port) { return fmt::format("https://localhost:{}", port); }
+
+// Where others find the keys that verify service account tokens.
+std::string JwksUri(const Options& options) {
+  const auto& uri = options.access.service_account_jwks_uri;
+  if (!uri.empty()) return uri;
+  const auto& run = options.run;
+  auto host = run.external_hostname.empty() ? run.advertise_address : run.external_hostname;
+  if (host.empty()) host = "localhost";
+  if (host.find(':') != std::string::npos) host = "[" + host + "]";
+  return fmt::format("https://{}:{}/openid/v1/jwks", host, options.serving.secure_port);
+}
+
+// What nobody has said, the server makes for itself: certificates, keys, a way in for its owner.
+Result<std::optional<OwnerFiles>> OpenOwnerFiles(Options& options, const Clock& clock) {
+  const bool serves_own = options.serving.tls_cert_file.empty() &&
+                          options.serving.cert_dir == server::SecureServingOptions().cert_dir;
+  auto& access = options.access;
+  const bool own_accounts =
+      access.service_account_key_files.empty() && access.service_account_signing_key_file.empty();
+  if (options.data_dir.empty() ||
+      (!serves_own && !access.client_ca_file.empty() && !own_accounts)) {
+    return std::optional<OwnerFiles>();
+  }
+  TRY(auto files, OwnerFiles::Open({.folder = options.data_dir,
+                                    .public_address = options.run.advertise_address,
+                                    .external_name = options.run.external_hostname},
+                                   clock));
+  if (serves_own) {
+    options.serving.tls_cert_file = files.serving_certificate_file();
+    options.serving.tls_private_key_file = files.serving_key_file();
+  }
+  if (own_accounts) access.service_account_signing_key_file = files.account_key_file();
+  const bool own_clients = access.client_ca_file.empty();
+  if (own_clients) access.client_ca_file = files.ca_file();
+  if (serves_own && own_clients && options.serving.secure_port != 0) {
+    TRY_VOID(files.WriteKubeconfig(LocalUrl(options.serving.secure_port)));
+  }
+  return files;
+}
+
+Result<void> Serve(Options options) {
   StopSignals signals;
   SystemClock clock;
   ThreadExecutor executor("lifecycle");
@@ -86,16 +129,19 @@ Result<void> Serve(const Options& options) {
   metrics::RegisterProcessMetrics(process.metrics);
   TRY(auto pool, net::IoPool::Create());
 
+  TRY(auto owner, OpenOwnerFiles(options, clock));
+  options.serving.client_ca_file = options.access.client_ca_file;
+  options.serving.request_header_ca_file = options.access.request_header_ca_file;
   const auto& public_address = options.run.advertise_address;
   TRY(auto serving, server::HttpsServing::Create(options.serving, public_address, *pool, clock,
                                                  process.request_metrics));
   const std::string loopback_token = NewUuid() + NewUuid();
-  TRY(auto access, Access::Create(options, loopback_token));
+  TRY(auto access, Access::Create(options.access, loopback_token, {clock, *pool}));
   TRY(auto server, server::GenericApiServer::Create(
                        "kube-apiserver",
                        {.run = options.run,
                         .features = options.features,
-                        .api_audiences = options.api_audiences},
+                        .api_audiences = options.access.Audiences()},
                        {.process = process,
                         .authenticator = access->authenticator(),
                         .authorizer = access->authorizer(),
@@ -109,6 +155,7 @@ Result<void> Serve(const Options& options) {
   kube::Relays relays(*outbound);
   auto kinds = kube::BuiltInKinds();
   kinds.Add(relays.Subresources());
+  access->AddKinds(kinds);
   Cluster cluster(options, std::move(kinds), *storage, *access->authorizer(), clock);
   cluster.api().Install(server->mux());
   TRY_VOID(cluster.AddHooks(*server));
@@ -117,6 +164,7 @@ Result<void> Serve(const Options& options) {
                              schema::DefaultOpenApiSource(api::kCatalog),
                              std::make_unique<ThreadExecutor>("openapi"), clock),
                          clock);
+  access->PublishIssuer(server->mux(), JwksUri(options));
   TRY(auto connection, access->Connect(*server, cluster.api(), *storage, clock, executor));
   TRY_VOID(server->Prepare());
 
@@ -125,6 +173,8 @@ Result<void> Serve(const Options& options) {
     TRY(debug_socket, server::UnixServing::Create(options.features.debug_socket_path, *pool,
                                                   server->debug_handler()));
   }
+  std::optional<OwnerRenewal> renewal;
+  if (owner) renewal.emplace(*owner, LocalUrl(options.serving.secure_port), clock, executor);
   Result<void> result;
   Gate running;
   running.Spawn(&executor, RunServer(*server, *serving, signals.token(), result));
@@ -135,6 +185,10 @@ Result<void> Serve(const Options& options) {
 int Main(std::vector<std::string_view> arguments) {
   if (!arguments.empty() && arguments[0] == "store") {
     return kv::RunStoreCommand(std::span(arguments).subspan(1), {});
+  }
+  if (!arguments.empty() && arguments[0] == "kubeconfig") {
+    arguments.erase(arguments.begin());
+    return RunKubeconfigCommand(std::move(arguments));
   }
   Options options;
   flags::FlagSet flags("keelson");

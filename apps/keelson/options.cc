@@ -78,17 +78,10 @@ void Options::AddFlags(flags::FlagSet& flags) {
   flags.BeginSection("Features");
   features.AddFlags(flags);
   flags.BeginSection("Authentication");
-  flags.Bool("anonymous-auth", anonymous_auth,
-             "Serve requests without credentials as system:anonymous instead of refusing them.");
-  flags.StringSlice("api-audiences", api_audiences,
-                    "Names this server goes by in tokens; a token for others is refused.");
-  flags.String("client-ca-file", serving.client_ca_file,
-               "Certificates of the authorities that sign client certificates, in PEM.");
-  flags.String("token-auth-file", token_auth_file,
-               "A CSV file of bearer tokens: token,user,uid,\"group1,group2\".");
+  access.AddAuthenticationFlags(flags);
+  access.AddProviderFlags(flags);
   flags.BeginSection("Authorization");
-  flags.StringSlice("authorization-mode", authorization_mode,
-                    "What decides about requests, in order: RBAC, AlwaysAllow, AlwaysDeny.");
+  access.AddAuthorizationFlags(flags);
   flags.BeginSection("Misc");
   kubelet.AddFlags(flags);
   cluster.AddFlags(flags);
@@ -103,11 +96,7 @@ void Options::AddFlags(flags::FlagSet& flags) {
 std::vector<std::string> Options::Validate() const {
   auto errors = run.Validate();
   for (auto& error : serving.Validate()) errors.push_back(std::move(error));
-  for (const auto& mode : authorization_mode) {
-    if (mode != "AlwaysAllow" && mode != "AlwaysDeny" && mode != "RBAC" && mode != "Node") {
-      errors.push_back(fmt::format("authorization-mode \"{}\" is not a valid mode", mode));
-    }
-  }
+  for (auto& error : access.Validate()) errors.push_back(std::move(error));
   for (auto& error : cluster.Validate()) errors.push_back(std::move(error));
   return errors;
 }

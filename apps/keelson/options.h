@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "access_options.h"
 #include "base/flags.h"
 #include "base/ip_address.h"
 #include "kube/relay/kubelet.h"
@@ -34,10 +35,7 @@ struct Options {
   server::SecureServingOptions serving;
   server::FeatureOptions features;
   std::string data_dir = DefaultDataFolder();
-  bool anonymous_auth = true;
-  std::vector<std::string> api_audiences;
-  std::string token_auth_file;
-  std::vector<std::string> authorization_mode = {"AlwaysAllow"};
+  AccessOptions access;
   kube::KubeletOptions kubelet;
   ClusterOptions cluster;
   uint64_t verbosity = 0;
