@@ -108,7 +108,7 @@ TEST_F(CoreKindsTest, ConfigMapKeysAreUniqueAcrossBothMaps) {
   const std::string big(1 << 20, 'x');
   EXPECT_EQ(Errors("configmaps", R"({"data":{"a":")" + big + R"("}})"), "");
   EXPECT_EQ(Errors("configmaps", R"({"data":{"a":")" + big + R"(","b":"x"}})"),
-            ": Too long: may not be more than 1048576 bytes");
+            "[]: Too long: may not be more than 1048576 bytes");
 }
 
 TEST_F(CoreKindsTest, LimitsFollowFromEachOther) {

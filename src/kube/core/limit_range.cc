@@ -9,6 +9,7 @@
 #include "base/seen.h"
 #include "kube/core/kinds.h"
 #include "kube/core/resource_names.h"
+#include "kube/pod/resources.h"
 
 namespace keelson::kube::core {
 namespace {
@@ -62,7 +63,7 @@ class Bounds {
           fmt::format("default value {} is greater than max value {}", default_.text, max_.text));
     }
     CheckRatio(refuse);
-    if (default_.quantity && request_.quantity && !IsOvercommitAllowed(resource_) &&
+    if (default_.quantity && request_.quantity && !pod::IsOvercommitAllowed(resource_) &&
         default_.quantity->Compare(*request_.quantity) != 0) {
       refuse("defaultRequest", request_,
              fmt::format("default value {} must equal to defaultRequest value {} in {}",

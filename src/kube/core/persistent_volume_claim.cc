@@ -3,6 +3,7 @@
 #include "kube/core/kinds.h"
 #include "kube/core/resource_names.h"
 #include "kube/core/volume_spec.h"
+#include "kube/pod/resources.h"
 #include "kube/pod/validate_template.h"
 
 namespace keelson::kube::core {
@@ -99,7 +100,7 @@ void ValidateUpdate(const WriteScope& scope, const Value& object, const Value& s
 void CheckResourceKey(std::string_view name, const Path& path, FieldErrors& errors) {
   if (auto complaints = names::CheckQualifiedName(name); !complaints.empty()) {
     schema::AddComplaints(errors, path, name, complaints);
-  } else if (IsNativeResource(name) && name != "storage") {
+  } else if (pod::IsNativeResource(name) && name != "storage") {
     constexpr std::string_view kStorage[] = {"storage"};
     errors.push_back(schema::NotSupported(path, name, kStorage));
   }

@@ -1,6 +1,7 @@
 #pragma once
 
-// The resources that are counted and limited: which names there are, and what they may stand for.
+// Rules for the resources that quotas, limits and nodes count; which names there are says
+// kube/pod/resources.h.
 
 #include <string_view>
 
@@ -10,12 +11,7 @@
 
 namespace keelson::kube::core {
 
-bool IsHugePageResource(std::string_view name);
-// In the kubernetes.io namespace, which names without one are in.
-bool IsNativeResource(std::string_view name);
-bool IsExtendedResource(std::string_view name);
-// May be promised more often than it is there.
-bool IsOvercommitAllowed(std::string_view name);
+// One that a quota may limit and the server knows by itself.
 bool IsStandardQuotaResource(std::string_view name);
 
 // A name the server knows, or a qualified one.
