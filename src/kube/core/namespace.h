@@ -28,10 +28,14 @@ class NamespaceStrategy : public rest::Strategy {
 // What the finalize subresource does: it alone changes spec.finalizers.
 class NamespaceFinalizeStrategy final : public NamespaceStrategy {
  public:
+  std::span<const std::string_view> ResetFields() const override { return kReset; }
   void PrepareForUpdate(const rest::WriteScope& scope, value::Ref object,
                         const value::Value& old) const override;
   void ValidateUpdate(const rest::WriteScope& scope, const value::Value& object,
                       const value::Value& old, schema::FieldErrors& errors) const override;
+
+ private:
+  static constexpr std::string_view kReset[] = {"status"};
 };
 
 }  // namespace keelson::kube::core

@@ -89,12 +89,30 @@ std::vector<std::string> ControllerWarnings(const WriteScope&, const Value& obje
           fmt::join(complaints, " ")));
     }
   }
+  const auto pod_template = controller.spec().template_();
+  const bool unchanged =
+      old != nullptr &&
+      v1::ReplicationController(*old).metadata().generation() == controller.metadata().generation();
+  if (pod_template && !unchanged) {
+    pod::WarnAboutPodTemplate(pod_template.value(), Path("spec").Child("template"), warnings);
+  }
   return warnings;
 }
 
 void ValidateTemplate(const WriteScope&, const Value& object, FieldErrors& errors) {
   pod::ValidatePodTemplateSpec(v1::PodTemplate(object).template_().value(), Path("template"),
                                errors);
+}
+
+std::vector<std::string> TemplateWarnings(const WriteScope&, const Value& object,
+                                          const Value* old) {
+  const v1::PodTemplate kind(object);
+  std::vector<std::string> warnings;
+  if (old == nullptr ||
+      v1::PodTemplate(*old).metadata().generation() != kind.metadata().generation()) {
+    pod::WarnAboutPodTemplate(kind.template_().value(), Path("template"), warnings);
+  }
+  return warnings;
 }
 
 }  // namespace
@@ -127,6 +145,7 @@ constinit const KindRules kReplicationControllerRules = {
 constinit const KindRules kPodTemplateRules = {
     .counts_generation = true,
     .validate = ValidateTemplate,
+    .warnings = TemplateWarnings,
 };
 
 }  // namespace keelson::kube::core
