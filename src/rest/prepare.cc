@@ -38,8 +38,10 @@ Document Canonical(const ResourceSpec& spec, Builder& builder) {
 
 ApiResult<void> Check(const ResourceSpec& spec, const Value& object, const FieldErrors& errors) {
   if (errors.empty()) return {};
-  return std::unexpected(schema::InvalidStatus(spec.info->group, spec.info->kind,
-                                               object["metadata"]["name"].AsString(), errors));
+  // A group that shows another group's objects says what is wrong with those.
+  const auto& info = spec.stored != nullptr ? *spec.stored : *spec.info;
+  return std::unexpected(
+      schema::InvalidStatus(info.group, info.kind, object["metadata"]["name"].AsString(), errors));
 }
 
 // Whether anything besides metadata and status differs: what a generation counts.

@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "base/status.h"
+#include "base/unified_diff.h"
 #include "value/json.h"
 
 namespace keelson::schema {
@@ -12,9 +13,9 @@ namespace {
 using value::Value;
 
 // Words that Go spells in capitals, as JSON names begin with or contain them.
-constexpr std::string_view kInitialisms[] = {"api",  "cidr", "cpu", "csi", "dns", "fs",  "gmsa",
-                                             "http", "id",   "ip",  "nfs", "os",  "rbd", "se",
-                                             "tcp",  "tls",  "ttl", "tty", "uid", "url", "wwn"};
+constexpr std::string_view kInitialisms[] = {
+    "api",   "aws", "cidr", "cpu", "csi", "dns", "fc",  "fs",  "gce", "gmsa", "http", "id",  "ip",
+    "iscsi", "nfs", "os",   "pd",  "rbd", "se",  "tcp", "tls", "ttl", "tty",  "uid",  "url", "wwn"};
 
 bool IsLower(char c) { return c >= 'a' && c <= 'z'; }
 char Upper(char c) { return IsLower(c) ? static_cast<char>(c - 'a' + 'A') : c; }
@@ -224,6 +225,53 @@ std::string InternalForm(const Type& type, const Value& value) {
   std::string out;
   Append(out, type, value);
   return out;
+}
+
+namespace {
+
+// Compact JSON, one member or item to a line, indented by its depth.
+std::string OneSpaceIndent(std::string_view compact) {
+  std::string out;
+  size_t depth = 0;
+  bool in_string = false;
+  auto new_line = [&] {
+    out += '\n';
+    out.append(depth, ' ');
+  };
+  for (size_t i = 0; i < compact.size(); ++i) {
+    const char c = compact[i];
+    const char next = i + 1 < compact.size() ? compact[i + 1] : '\0';
+    if (in_string) {
+      out += c;
+      if (c == '\\') out += compact[++i];
+      in_string = c != '"';
+    } else if (c == '{' || c == '[') {
+      out += c;
+      if (next == '}' || next == ']') {
+        out += compact[++i];
+      } else {
+        ++depth;
+        new_line();
+      }
+    } else if (c == '}' || c == ']') {
+      --depth;
+      new_line();
+      out += c;
+    } else {
+      out += c;
+      in_string = c == '"';
+      if (c == ',') new_line();
+      if (c == ':') out += ' ';
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string InternalDiff(const Type& type, const Value& before, const Value& after) {
+  return UnifiedDiff(OneSpaceIndent(InternalForm(type, before)),
+                     OneSpaceIndent(InternalForm(type, after)));
 }
 
 }  // namespace keelson::schema

@@ -19,6 +19,10 @@ namespace keelson::schema {
 
 std::string InternalForm(const Type& type, const value::Value& value);
 
+// What differs between two of them, as messages about structs that may not change go on: a unified
+// diff of their JSON with one space of indent.
+std::string InternalDiff(const Type& type, const value::Value& before, const value::Value& after);
+
 inline BadValue InternalBadValue(const Type& type, const value::Value& value) {
   return BadValue::Json(InternalForm(type, value));
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "schema/equality.h"
+#include "schema/internal_form.h"
 
 namespace keelson::kube::core {
 namespace {
@@ -57,17 +58,21 @@ void CheckSourceUnchanged(const Value& spec, const Value& old, FieldErrors& erro
       now = builder.root().Get();
     }
     if (schema::EqualByMeaning(*field.type, now, before)) continue;
-    errors.push_back(Forbidden(Path("spec").Child("persistentvolumesource"),
-                               "spec.persistentvolumesource is immutable after creation"));
+    errors.push_back(
+        Forbidden(Path("spec").Child("persistentvolumesource"),
+                  "spec.persistentvolumesource is immutable after creation\n" +
+                      schema::InternalDiff(v1::PersistentVolumeSource::Schema(), old, spec)));
     return;
   }
 }
 
 void CheckClaimUnchanged(const Value& spec, const Value& old, FieldErrors& errors) {
   if (schema::EqualByMeaning(v1::PersistentVolumeClaimSpec::Schema(), spec, old)) return;
-  errors.push_back(Forbidden(Path("spec"),
-                             "spec is immutable after creation except resources.requests and "
-                             "volumeAttributesClassName for bound claims"));
+  errors.push_back(
+      Forbidden(Path("spec"),
+                "spec is immutable after creation except resources.requests and "
+                "volumeAttributesClassName for bound claims\n" +
+                    schema::InternalDiff(v1::PersistentVolumeClaimSpec::Schema(), old, spec)));
 }
 
 }  // namespace keelson::kube::core
