@@ -35,6 +35,11 @@ class Application {
 
   Application(Revision revision, Lookup lookup, LeaseExists lease_exists);
 
+  // The key's state before this group, so that it need not be looked up.
+  void Know(std::string_view key, KeyValue state) {
+    seen_.try_emplace(std::string(key), std::move(state));
+  }
+
   // A failure leaves the gathered events as they were.
   Result<TransactionResult> Apply(const Transaction& transaction);
 

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <random>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -101,7 +102,14 @@ inline Sample PodSample(size_t i, size_t bytes) {
                            {"podIPs", "10.0.0.1"},
                            {"nominatedNodeName", ""}}};
   size_t rest = MakeImage(sample).json.size();
-  sample.data = std::string(bytes > rest ? bytes - rest : 0, 'x');
+  // Text that compresses about as well as objects do.
+  static const std::string text = [] {
+    std::mt19937_64 random(1);
+    std::string t;
+    while (t.size() < (64 << 10)) t += fmt::format("field-{:x}=value,", random());
+    return t;
+  }();
+  sample.data = text.substr(i * 7919 % (text.size() / 2), bytes > rest ? bytes - rest : 0);
   return sample;
 }
 

@@ -4,6 +4,7 @@
 #include <rocksdb/convenience.h>
 #include <rocksdb/iterator.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "base/log.h"
@@ -115,6 +116,22 @@ Application Committer::NewApplication() {
       [this](LeaseId id) { return parts_.leases.Has(id); });
 }
 
+// Reads what the transactions of a group are about, all at once.
+Result<void> Committer::LookUpAll(const std::vector<TransactionJob>& group,
+                                  Application& application) {
+  std::vector<std::string_view> keys;
+  for (const auto& job : group) {
+    for (const auto& compare : job.transaction.compares) keys.push_back(compare.key);
+    for (const auto& operation : job.transaction.operations) keys.push_back(operation.key);
+  }
+  std::ranges::sort(keys);
+  keys.erase(std::ranges::unique(keys).begin(), keys.end());
+  if (keys.size() < 2) return {};
+  TRY(auto states, parts_.database.ReadStates(keys));
+  for (size_t i = 0; i < keys.size(); ++i) application.Know(keys[i], std::move(states[i]));
+  return {};
+}
+
 Result<void> Committer::CheckWritable() {
   auto failure = parts_.database.failure();
   if (!failure) return {};
@@ -127,6 +144,7 @@ Result<void> Committer::CheckWritable() {
 void Committer::Handle(std::vector<TransactionJob>& group) {
   Application application = NewApplication();
   auto written = CheckWritable();
+  if (written) written = LookUpAll(group, application);
   if (written) {
     for (auto& job : group) {
       auto wanted = CheckCall(job.call, parts_.deadlines);

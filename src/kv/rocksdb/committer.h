@@ -93,6 +93,7 @@ class Committer {
   Result<void> CheckWritable();
   Result<KeyValue> Lookup(std::string_view key);
   Application NewApplication();
+  Result<void> LookUpAll(const std::vector<TransactionJob>& group, Application& application);
   // Writes the application's events, and whatever else `batch_` holds already, and tells watches.
   // Trims history that is due along with it; without anything to write only if `trim` says so.
   Result<void> Write(const Application& application, bool trim = false);

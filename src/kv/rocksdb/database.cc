@@ -261,6 +261,23 @@ Result<std::optional<KeyValue>> Database::ReadState(const rocksdb::ReadOptions& 
   return format::DecodeState(key, FromRocks(state));
 }
 
+Result<std::vector<KeyValue>> Database::ReadStates(const std::vector<std::string_view>& keys) {
+  std::vector<rocksdb::Slice> slices;
+  slices.reserve(keys.size());
+  for (auto key : keys) slices.push_back(ToRocks(key));
+  std::vector<rocksdb::PinnableSlice> states(keys.size());
+  std::vector<rocksdb::Status> statuses(keys.size());
+  db_->MultiGet({}, current(), keys.size(), slices.data(), states.data(), statuses.data(),
+                /*sorted_input=*/true);
+  std::vector<KeyValue> found(keys.size());
+  for (size_t i = 0; i < keys.size(); ++i) {
+    if (statuses[i].IsNotFound()) continue;
+    if (!statuses[i].ok()) return std::unexpected(ToError(statuses[i], "reading keys"));
+    TRY(found[i], format::DecodeState(keys[i], FromRocks(states[i])));
+  }
+  return found;
+}
+
 Result<std::optional<Revision>> Database::ReadRevision(const rocksdb::ReadOptions& read) {
   rocksdb::PinnableSlice bytes;
   auto status = db_->Get(read, meta(), ToRocks(format::kRevisionKey), &bytes);

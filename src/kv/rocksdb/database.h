@@ -59,6 +59,8 @@ class Database {
   // The key's state, or !exists(). These two give nullopt when `read` is confined to memory and the
   // answer is not there.
   Result<std::optional<KeyValue>> ReadState(const rocksdb::ReadOptions& read, std::string_view key);
+  // The states of several keys, which must be sorted; cheaper than one by one.
+  Result<std::vector<KeyValue>> ReadStates(const std::vector<std::string_view>& keys);
   Result<std::optional<Revision>> ReadRevision(const rocksdb::ReadOptions& read);
 
   // The failure that keeps writes from working, until Recover succeeds.
