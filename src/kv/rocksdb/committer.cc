@@ -86,6 +86,9 @@ void Committer::Run() {
     } else {
       Handle(group);
     }
+    // Watches were told before the answers; their readers are woken after the writers, who wait
+    // for nothing else.
+    wakes_.Run();
   }
 }
 
@@ -228,7 +231,8 @@ Result<void> Committer::Write(const Application& application, bool trim) {
   if (application.revision() != revision_) {
     revision_ = application.revision();
     history_.Add(revision_, log_bytes_, parts_.clock.Now());
-    parts_.hub.Publish(application.events(), revision_).Run();
+    wakes_.Run();
+    wakes_ = parts_.hub.Publish(application.events(), revision_);
   }
   if (excess) TrimHistory(*excess);
   // Larger steps would do, but the log must not outgrow its bound between two ticks.

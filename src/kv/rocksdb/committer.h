@@ -110,6 +110,7 @@ class Committer {
   format::ChangeParts change_;
   std::string state_header_;
   size_t log_bytes_ = 0;  // in batch_
+  Wakes wakes_;           // of watches that the job under way has told
 
   HistoryWindow history_;
   std::optional<Revision> excess_;  // history to be forgotten with the next write
