@@ -68,6 +68,12 @@ std::vector<std::unique_ptr<const admission::Plugin>> One(
   return plugins;
 }
 
+rest::StoredForm StoredFormOf(const Options& options) {
+  auto form = rest::ParseStoredForm(options.storage_media_type);
+  KEELSON_CHECK(form.has_value());  // Options::Validate has refused others
+  return *form;
+}
+
 }  // namespace
 
 Cluster::Cluster(const Options& options, rest::KindTable kinds, Storage& storage,
@@ -88,7 +94,8 @@ Cluster::Cluster(const Options& options, rest::KindTable kinds, Storage& storage
                                                            .clock = clock,
                                                            .kinds = std::move(kinds),
                                                            .admission = &admission_,
-                                                           .authorizer = &authorizer});
+                                                           .authorizer = &authorizer,
+                                                           .form = StoredFormOf(options)});
   auto spec = [&](std::string_view group, std::string_view plural) -> const rest::ResourceSpec& {
     const auto* found = api_->Find(group, plural);
     KEELSON_CHECK(found != nullptr);

@@ -20,6 +20,7 @@
 #include "cluster.h"
 #include "kube/built_in_api.h"
 #include "kube/relay/subresources.h"
+#include "kube/stored_kinds.h"
 #include "kube/strategies.h"
 #include "kv/rocksdb/store_command.h"
 #include "net/io_thread.h"
@@ -184,7 +185,10 @@ Result<void> Serve(Options options) {
 
 int Main(std::vector<std::string_view> arguments) {
   if (!arguments.empty() && arguments[0] == "store") {
-    return kv::RunStoreCommand(std::span(arguments).subspan(1), {});
+    kube::StoredKinds kinds(api::kCatalog);
+    return kv::RunStoreCommand(
+        std::span(arguments).subspan(1),
+        [&](std::string_view key, std::string_view value) { return kinds.Check(key, value); });
   }
   if (!arguments.empty() && arguments[0] == "kubeconfig") {
     arguments.erase(arguments.begin());

@@ -3,6 +3,7 @@
 #include <charconv>
 
 #include "base/quote.h"
+#include "rest/stored_value.h"
 
 namespace keelson::app {
 namespace {
@@ -73,6 +74,10 @@ void Options::AddFlags(flags::FlagSet& flags) {
   flags.BeginSection("Storage");
   flags.String("data-dir", data_dir,
                "Where the embedded store keeps its files; empty keeps everything in memory.");
+  flags.String(
+      "storage-media-type", storage_media_type,
+      "How objects are stored: application/json, application/vnd.kubernetes.protobuf, or "
+      "empty for the form that is read fastest. Every form is read, whichever is written.");
   flags.BeginSection("Secure serving");
   serving.AddFlags(flags);
   flags.BeginSection("Features");
@@ -96,6 +101,9 @@ void Options::AddFlags(flags::FlagSet& flags) {
 std::vector<std::string> Options::Validate() const {
   auto errors = run.Validate();
   for (auto& error : serving.Validate()) errors.push_back(std::move(error));
+  if (auto form = rest::ParseStoredForm(storage_media_type); !form) {
+    errors.push_back(form.error().message);
+  }
   for (auto& error : access.Validate()) errors.push_back(std::move(error));
   for (auto& error : cluster.Validate()) errors.push_back(std::move(error));
   return errors;

@@ -35,6 +35,7 @@ struct Options {
   server::SecureServingOptions serving;
   server::FeatureOptions features;
   std::string data_dir = DefaultDataFolder();
+  std::string storage_media_type;
   AccessOptions access;
   kube::KubeletOptions kubelet;
   ClusterOptions cluster;

@@ -9,6 +9,7 @@
 #include "base/gate.h"
 #include "kv/memory_store.h"
 #include "kv/rocksdb/rocksdb_store.h"
+#include "kv/rocksdb/store_command.h"
 
 namespace keelson::app {
 namespace {
@@ -18,7 +19,8 @@ Result<std::unique_ptr<kv::Store>> OpenStore(const std::string& folder, Clock& c
   std::error_code failure;
   std::filesystem::create_directories(folder, failure);
   if (failure) return FailErrno(failure.value(), "creating " + folder);
-  TRY(auto store, kv::OpenRocksDbStore({.directory = folder + "/store"}, clock));
+  TRY(auto store,
+      kv::OpenRocksDbStore({.directory = folder + std::string(kv::kStoreFolder)}, clock));
   return std::unique_ptr<kv::Store>(std::move(store));
 }
 

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "kube/print/printers.h"
+#include "kube/stored_kinds.h"
 #include "rest/decode_body.h"
 #include "rest/scale.h"
 #include "rest/status_strategy.h"
@@ -18,13 +19,6 @@ namespace {
 // Selectable fields by which controllers list and watch all the time.
 constexpr std::string_view kIndexed[] = {"spec.nodeName"};
 
-// Whether objects of this version are what is kept. Kinds of one request (reviews, bindings) are
-// not, nor those that are another version's objects.
-bool IsStored(const schema::ResourceInfo& info) {
-  return (info.verbs & schema::kVerbList) != 0 && (info.verbs & schema::kVerbCreate) != 0 &&
-         info.list_type != nullptr && info.hub.kind.empty();
-}
-
 std::string BookmarkStart(const schema::ResourceInfo& info) {
   std::string version(info.version);
   if (!info.group.empty()) version = std::string(info.group) + "/" + version;
@@ -36,14 +30,17 @@ std::string BookmarkStart(const schema::ResourceInfo& info) {
 
 // The objects of one kind, whatever versions show them.
 struct BuiltInApi::Stored {
-  explicit Stored(const schema::ResourceInfo& resource)
+  Stored(const ApiParts& parts, const schema::ResourceInfo& resource,
+         const schema::DefaultHooks& defaults)
       : info(resource),
         encoder(resource, /*list_items_keep_type=*/false),
-        codec(encoder.field_labels()) {}
+        reader(parts.catalog, resource, defaults, encoder),
+        codec(resource, encoder, reader, parts.form) {}
 
   const schema::ResourceInfo& info;
-  rest::ImageEncoder encoder;
-  storage::RecordCodec codec;
+  const rest::ImageEncoder encoder;
+  const rest::StoredReader reader;
+  const rest::StoredCodec codec;
   std::unique_ptr<storage::ObjectStore> objects;
   // Of kinds with several versions.
   std::unique_ptr<const rest::KindVersions> versions;
@@ -73,7 +70,7 @@ BuiltInApi::BuiltInApi(ApiParts parts)
 BuiltInApi::~BuiltInApi() = default;
 
 void BuiltInApi::AddStored(const schema::ResourceInfo& info) {
-  auto stored = std::make_unique<Stored>(info);
+  auto stored = std::make_unique<Stored>(parts_, info, defaults_);
   const GroupResource resource{std::string(info.group), std::string(info.plural)};
   auto options = std::make_shared<storage::ResourceOptions>();
   options->resource = resource;

@@ -16,6 +16,7 @@
 #include "rest/form_cache.h"
 #include "rest/kind_table.h"
 #include "rest/resource.h"
+#include "rest/stored_value.h"
 #include "rest/strategy.h"
 #include "schema/convert.h"
 #include "schema/resource.h"
@@ -36,6 +37,7 @@ struct ApiParts {
   rest::KindTable kinds;
   const admission::Chain* admission = nullptr;
   auth::Authorizer* authorizer = nullptr;
+  rest::StoredForm form = rest::StoredForm::kRecord;  // what is written; all are read
 };
 
 class BuiltInApi final : public rest::ObjectStores {

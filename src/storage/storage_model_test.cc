@@ -1,7 +1,8 @@
 // Random writes, lists, pages, watches, compactions and restarts against a reference model that
 // keeps every state there ever was.
 //
-// KEELSON_STORAGE_MODEL_SEEDS sets how many seeds run (1,000 without it).
+// KEELSON_STORAGE_MODEL_SEEDS sets how many seeds run on the memory store (1,000 without it),
+// KEELSON_STORAGE_MODEL_DISK_SEEDS on the embedded one (10), which restarts along with the rest.
 
 #include <gtest/gtest.h>
 
@@ -9,6 +10,8 @@
 #include <map>
 #include <random>
 
+#include "kv/rocksdb/rocksdb_store.h"
+#include "kv/rocksdb/testing/temp_directory.h"
 #include "storage/testing_storage.h"
 
 namespace keelson::storage {
@@ -42,11 +45,12 @@ struct Selection {
 
 class Model {
  public:
-  explicit Model(unsigned seed)
+  explicit Model(unsigned seed, TestStorage::OpenStore open_store = nullptr)
       : random_(seed),
         storage_({.log = {.bytes = seed % 3 == 0 ? size_t{4000} : size_t{1} << 20,
                           .min_events = seed % 2 == 0 ? size_t{1} : size_t{100}},
-                  .fill_page = static_cast<int64_t>(1 + seed % 7)}) {
+                  .fill_page = static_cast<int64_t>(1 + seed % 7)},
+                 testing::PodOptions(), std::move(open_store)) {
     history_[1] = {};
   }
 
@@ -338,11 +342,26 @@ class Model {
   Revision compacted_ = 0;
 };
 
-TEST(StorageModel, AgreesWithTheReference) {
-  unsigned seeds = 1000;
-  if (const char* text = std::getenv("KEELSON_STORAGE_MODEL_SEEDS")) {
-    seeds = static_cast<unsigned>(std::atoi(text));
+unsigned SeedsOf(const char* variable, unsigned otherwise) {
+  const char* text = std::getenv(variable);
+  return text != nullptr ? static_cast<unsigned>(std::atoi(text)) : otherwise;
+}
+
+TEST(StorageModel, AgreesWithTheReferenceOnDisk) {
+  unsigned seeds = SeedsOf("KEELSON_STORAGE_MODEL_DISK_SEEDS", 10);
+  for (unsigned seed = 1; seed <= seeds; ++seed) {
+    SCOPED_TRACE(fmt::format("seed {}", seed));
+    kv::testing::TempDirectory directory;
+    auto open = [&](Clock& clock) -> std::unique_ptr<kv::Store> {
+      return kv::OpenRocksDbStore({.directory = directory.path() + "/store"}, clock).value();
+    };
+    Model(seed, open).Run(120);
+    if (::testing::Test::HasFailure()) return;
   }
+}
+
+TEST(StorageModel, AgreesWithTheReference) {
+  unsigned seeds = SeedsOf("KEELSON_STORAGE_MODEL_SEEDS", 1000);
   for (unsigned seed = 1; seed <= seeds; ++seed) {
     SCOPED_TRACE(fmt::format("seed {}", seed));
     Model(seed).Run(120);

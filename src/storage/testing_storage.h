@@ -1,11 +1,13 @@
 #pragma once
 
-// A whole storage stack over the memory store, driven by hand: one executor, a clock that stands
-// still.
+// A whole storage stack, driven by hand: one executor, a clock that stands still. Over the memory
+// store, or over one with threads of its own; then what it does is waited for.
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -48,10 +50,14 @@ class FixedChange final : public Changer {
 
 class TestStorage {
  public:
-  explicit TestStorage(FeedOptions options = {}, ResourceOptions pods = PodOptions())
-      : codec_(pods.fields) {
+  // Opens the store; called again by Restart.
+  using OpenStore = std::function<std::unique_ptr<kv::Store>(Clock&)>;
+
+  explicit TestStorage(FeedOptions options = {}, ResourceOptions pods = PodOptions(),
+                       OpenStore open_store = nullptr)
+      : codec_(pods.fields), open_store_(std::move(open_store)) {
     if (pods.codec == nullptr) pods.codec = &codec_;
-    store_ = kv::NewMemoryStore(clock_);
+    store_ = open_store_ ? open_store_(clock_) : kv::NewMemoryStore(clock_);
     pod_options_ = std::make_shared<const ResourceOptions>(std::move(pods));
     feed_options_ = options;
     Open();
@@ -64,6 +70,11 @@ class TestStorage {
   // A server that comes up again over the same store.
   void Restart() {
     Shut();
+    if (open_store_) {
+      Run(store_->Close());
+      store_.reset();
+      store_ = open_store_(clock_);
+    }
     Open();
   }
 
@@ -73,7 +84,7 @@ class TestStorage {
     Gate gate;
     gate.Spawn(&executor_, Store(std::move(task), &result));
     executor_.RunUntilIdle();
-    while (!result) clock_.Advance(std::chrono::seconds(1), [&] { executor_.RunUntilIdle(); });
+    while (!result) Wait();
     gate.CloseAndWait();
     return *std::move(result);
   }
@@ -81,9 +92,13 @@ class TestStorage {
     Gate gate;
     gate.Spawn(&executor_, std::move(task));
     executor_.RunUntilIdle();
+    while (gate.active() != 0) Wait();
     gate.CloseAndWait();
   }
-  void Settle() { executor_.RunUntilIdle(); }
+  void Settle() {
+    executor_.RunUntilIdle();
+    while (open_store_ && feed_->position() < store_->KnownRevision()) Wait();
+  }
   void Advance(Duration by) {
     clock_.Advance(by, [&] { executor_.RunUntilIdle(); });
   }
@@ -136,6 +151,15 @@ class TestStorage {
   ManualExecutor& executor() { return executor_; }
 
  private:
+  // For somebody else's thread, or else for time to pass.
+  void Wait() {
+    if (open_store_) {
+      std::this_thread::yield();
+      executor_.RunUntilIdle();
+    } else {
+      clock_.Advance(std::chrono::seconds(1), [&] { executor_.RunUntilIdle(); });
+    }
+  }
   template <typename T>
   static Task<void> Store(Task<T> task, std::optional<T>* result) {
     result->emplace(co_await std::move(task));
@@ -156,6 +180,7 @@ class TestStorage {
   FakeClock clock_;
   ManualExecutor executor_;
   RecordCodec codec_;
+  const OpenStore open_store_;
   std::unique_ptr<kv::Store> store_;
   std::shared_ptr<const ResourceOptions> pod_options_;
   FeedOptions feed_options_;

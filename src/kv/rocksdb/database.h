@@ -68,8 +68,12 @@ class Database {
   // Tries to leave the failed state, which works once there is space again.
   Result<void> Recover();
 
-  // How often RocksDB has slowed or stopped writes to let merging catch up.
+  // How often RocksDB has come close enough to its limits to slow or stop writes, and the longest
+  // that it held one back to let merging catch up.
   uint64_t stalls() const { return stalls_.load(std::memory_order_relaxed); }
+  uint64_t longest_stall_nanos() const {
+    return longest_stall_nanos_.load(std::memory_order_relaxed);
+  }
 
   Error ToError(const rocksdb::Status& status, std::string_view doing) const;
   const std::string& directory() const { return options_.directory; }
@@ -100,6 +104,7 @@ class Database {
   std::vector<rocksdb::ColumnFamilyHandle*> families_;
 
   std::atomic<uint64_t> stalls_ = 0;
+  std::atomic<uint64_t> longest_stall_nanos_ = 0;
   mutable std::mutex failure_mutex_;
   std::optional<Error> failure_;
 };

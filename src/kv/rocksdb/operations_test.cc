@@ -179,7 +179,7 @@ TEST_F(Operations, ASecondProcessIsRefusedAndToldWhoHoldsTheStore) {
 TEST_F(Operations, TheCommandLineReachesThem) {
   Open();
   Fill();
-  std::string store = "--data-dir=" + Path("store"), copy = "--data-dir=" + Path("copy");
+  std::string store = "--data-dir=" + directory_.path(), copy = "--data-dir=" + Path("copy");
   std::string snap = Path("snap");
   using Arguments = std::vector<std::string_view>;
   EXPECT_EQ(RunStoreCommand(Arguments{"snapshot", store, snap}, {}), 0);

@@ -277,6 +277,7 @@ RocksDbStoreStats OpenStore::Stats() const {
   stats.commits = committer_->commits();
   stats.transactions = committer_->transactions();
   stats.stalls = database_->stalls();
+  stats.longest_stall = std::chrono::nanoseconds(database_->longest_stall_nanos());
   return stats;
 }
 

@@ -52,7 +52,8 @@ struct RocksDbStoreStats {
   uint64_t memory_bytes = 0;   // block cache, write buffers, table readers
   uint64_t commits = 0;        // synced batches since the start
   uint64_t transactions = 0;   // committed in them
-  uint64_t stalls = 0;         // times merging made writes wait since the start
+  uint64_t stalls = 0;         // times merging fell behind so far that writes may have waited
+  Duration longest_stall{};    // the longest that a write waited for merging since the start
 };
 
 class RocksDbStore : public Store {

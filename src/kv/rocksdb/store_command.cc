@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <cstdio>
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -120,6 +121,11 @@ int RunStoreCommand(std::span<const std::string_view> arguments, const CheckValu
   ProgressDisplay display;
   Progress progress = std::ref(display);
   if (Parse(arguments, line)) {
+    if (line.verb == "restore") {
+      std::error_code ignored;  // what fails here fails again, with a message, when it is used
+      std::filesystem::create_directories(line.directory, ignored);
+    }
+    line.directory += kStoreFolder;
     if (line.verb == "snapshot") {
       return Report(SnapshotStore(line.directory, line.files[0], progress));
     }
