@@ -21,6 +21,9 @@ class EventStrategy final : public rest::Strategy {
 
   bool AllowsCreateOnUpdate() const override { return true; }
   std::chrono::seconds TimeToLive() const override { return time_to_live_; }
+  rest::GarbageCollection DefaultGarbageCollection() const override {
+    return rest::GarbageCollection::kUnsupported;
+  }
   void Validate(const rest::WriteScope& scope, const value::Value& object,
                 schema::FieldErrors& errors) const override;
   void ValidateUpdate(const rest::WriteScope& scope, const value::Value& object,

@@ -75,8 +75,8 @@ class ServiceTest : public ::testing::Test {
   }
   // The spec as stored, or the refusal's message.
   std::string Create(std::string_view name, std::string_view spec, bool dry_run = false) {
-    return Outcome(Wait(rest::CreateObject(Spec("", "services"), Scope(name, dry_run),
-                                           Read(Named(name, spec)))));
+    return Outcome(Wait(
+        rest::CreateObject(Spec("", "services"), Scope(name, dry_run), Read(Named(name, spec)))));
   }
   std::string Update(std::string_view name, std::string_view spec) {
     Replace replace(Read(Named(name, spec)));
@@ -98,7 +98,9 @@ class ServiceTest : public ::testing::Test {
     return "";
   }
   // A field of the service that was written last.
-  std::string Spec(std::string_view field) { return value::ToJson(document_.root()["spec"][field]); }
+  std::string Spec(std::string_view field) {
+    return value::ToJson(document_.root()["spec"][field]);
+  }
 
   // The addresses that are taken.
   std::set<std::string> Taken() {
@@ -206,10 +208,11 @@ TEST_F(ServiceTest, AnAddressIsTakenOnce) {
 }
 
 TEST_F(ServiceTest, ARefusedServiceLeavesNothingBehind) {
-  EXPECT_EQ(Create("a", R"({"type":"NodePort","ports":[{"port":0}]})"),
-            "Service \"a\" is invalid: [spec.ports[0].port: Invalid value: 0: must be between 1 and "
-            "65535, inclusive, spec.ports[0].targetPort: Invalid value: 0: must be between 1 and "
-            "65535, inclusive]");
+  EXPECT_EQ(
+      Create("a", R"({"type":"NodePort","ports":[{"port":0}]})"),
+      "Service \"a\" is invalid: [spec.ports[0].port: Invalid value: 0: must be between 1 and "
+      "65535, inclusive, spec.ports[0].targetPort: Invalid value: 0: must be between 1 and "
+      "65535, inclusive]");
   EXPECT_TRUE(Taken().empty());
   for (const char* name : {"b", "c", "d", "e"}) EXPECT_EQ(Create(name, kNodePort), "");
 }
@@ -246,8 +249,8 @@ TEST_F(ServiceTest, AnUpdateMayLeaveOutWhatTheServerChose) {
   ASSERT_EQ(Update("a", R"({"type":"NodePort","ports":[{"port":80}],"selector":{"x":"y"}})"), "");
   EXPECT_EQ(Spec("clusterIP"), address);
   EXPECT_EQ(Spec("ports"), ports);
-  EXPECT_EQ(Update("a", R"({"clusterIP":"10.0.0.77","ports":[{"port":80}]})").find(
-                "may not change once set") != std::string::npos,
+  EXPECT_EQ(Update("a", R"({"clusterIP":"10.0.0.77","ports":[{"port":80}]})")
+                    .find("may not change once set") != std::string::npos,
             true);
 }
 
