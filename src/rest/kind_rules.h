@@ -7,6 +7,7 @@
 //
 // The status subresource of a kind has the same strategy; its writes meet validate_status alone.
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,6 +22,8 @@ struct KindRules {
   bool unconditional_update = true;
   bool counts_generation = false;
   bool keeps_status_on_create = false;
+  GarbageCollection garbage_collection = GarbageCollection::kBackground;
+  std::span<const std::string_view> reset_fields;  // see Strategy::ResetFields
 
   void (*prepare_for_create)(const WriteScope& scope, value::Ref object) = nullptr;
   void (*prepare_for_update)(const WriteScope& scope, value::Ref object,
@@ -51,6 +54,8 @@ class RuleStrategy final : public Strategy {
   bool AllowsUnconditionalUpdate() const override { return rules_.unconditional_update; }
   bool CountsGeneration() const override { return rules_.counts_generation; }
   bool KeepsStatusOnCreate() const override { return rules_.keeps_status_on_create; }
+  GarbageCollection DefaultGarbageCollection() const override { return rules_.garbage_collection; }
+  std::span<const std::string_view> ResetFields() const override { return rules_.reset_fields; }
 
   void PrepareForCreate(const WriteScope& scope, value::Ref object) const override {
     if (rules_.prepare_for_create) rules_.prepare_for_create(scope, object);
@@ -84,5 +89,18 @@ class RuleStrategy final : public Strategy {
  private:
   KindRules rules_;
 };
+
+// For prepare_status: whoever writes the status of these kinds has no say in their metadata.
+inline void KeepMetadata(const WriteScope&, value::Ref object, const value::Value& old) {
+  value::Ref metadata = object.Field("metadata");
+  for (std::string_view field : {"labels", "annotations", "finalizers", "ownerReferences"}) {
+    const value::Value before = old["metadata"][field];
+    if (before.is_null()) {
+      metadata.RemoveField(field);
+    } else {
+      metadata.SetField(field, before);
+    }
+  }
+}
 
 }  // namespace keelson::rest

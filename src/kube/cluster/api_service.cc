@@ -133,6 +133,7 @@ void ValidateStatus(const WriteScope&, const Value& object, const Value&, FieldE
 Rules kApiService({.name_check = names::NameIsPathSegment,
                    .unconditional_update = false,
                    .prepare_for_create = PrepareForCreate,
+                   .prepare_status = rest::KeepMetadata,
                    .validate = Validate,
                    .validate_status = ValidateStatus});
 

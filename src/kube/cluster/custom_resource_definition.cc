@@ -507,6 +507,7 @@ Rules kCustomResourceDefinition({.unconditional_update = false,
                                  .counts_generation = true,
                                  .prepare_for_create = PrepareForCreate,
                                  .prepare_for_update = PrepareForUpdate,
+                                 .prepare_status = rest::KeepMetadata,
                                  .validate = Validate,
                                  .validate_update = ValidateUpdate,
                                  .validate_status = ValidateStatus});

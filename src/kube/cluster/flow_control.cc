@@ -379,10 +379,12 @@ void ValidateLevel(const WriteScope&, const Value& value, FieldErrors& errors) {
 }  // namespace
 
 Rules kFlowSchema({.counts_generation = true,
+                   .prepare_status = rest::KeepMetadata,
                    .validate = ValidateSchema,
                    .validate_status = ValidateStatus<FlowSchema>});
 
 Rules kPriorityLevel({.counts_generation = true,
+                      .prepare_status = rest::KeepMetadata,
                       .validate = ValidateLevel,
                       .validate_status = ValidateStatus<PriorityLevelConfiguration>});
 

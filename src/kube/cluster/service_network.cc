@@ -102,6 +102,8 @@ Rules kIpAddress({.name_check = NameIsIp,
                   .validate = ValidateAddress,
                   .validate_update = ValidateAddressUpdate});
 
-Rules kServiceCidr({.validate = ValidateRange, .validate_update = ValidateRangeUpdate});
+Rules kServiceCidr({.prepare_status = rest::KeepMetadata,
+                    .validate = ValidateRange,
+                    .validate_update = ValidateRangeUpdate});
 
 }  // namespace keelson::kube::cluster

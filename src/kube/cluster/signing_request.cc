@@ -378,11 +378,15 @@ void ValidateApproval(const WriteScope&, const Value& object, const Value& old,
   CheckChange(object, old, allowed, errors);
 }
 
+constexpr std::string_view kSpec[] = {"spec"};
+constexpr std::string_view kSpecAndCertificate[] = {"spec", "status.certificate"};
+
 names::Complaints AnyName(std::string_view, bool) { return {}; }
 
 }  // namespace
 
 Rules kSigningRequest({.name_check = AnyName,
+                       .reset_fields = kSpec,
                        .prepare_for_create = PrepareForCreate,
                        .prepare_for_update = PrepareForUpdate,
                        .prepare_status = PrepareForStatus,
@@ -391,6 +395,7 @@ Rules kSigningRequest({.name_check = AnyName,
                        .validate_status = ValidateStatus});
 
 Rules kSigningRequestApproval({.name_check = AnyName,
+                               .reset_fields = kSpecAndCertificate,
                                .prepare_for_update = PrepareForApproval,
                                .validate = Validate,
                                .validate_update = ValidateApproval});

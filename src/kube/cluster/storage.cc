@@ -226,6 +226,7 @@ Rules kVolumeAttributesClass({.validate = ValidateAttributesClass,
                               .validate_update = ValidateAttributesClassUpdate});
 
 Rules kVolumeAttachment({.unconditional_update = false,
+                         .prepare_status = rest::KeepMetadata,
                          .validate = ValidateAttachment,
                          .validate_update = ValidateAttachmentUpdate,
                          .validate_status = ValidateAttachmentUpdate});

@@ -7,6 +7,7 @@
 #include "api/autoscaling_v1.h"
 #include "api/autoscaling_v2.h"
 #include "api/batch_v1.h"
+#include "api/core_v1.h"
 #include "api/meta_v1.h"
 #include "kube/workload/daemon_set.h"
 #include "kube/workload/workload.h"
@@ -91,6 +92,22 @@ void DefaultStatefulSetUpdate(StructEditor& strategy) {
   EditField<Rolling>(strategy, Names::rollingUpdate, [](StructEditor& rolling) {
     rolling.SetDefault(Rolling::Names::partition, Value::Int(0));
   });
+}
+
+// Claims stand in the set as objects of their own, and say what they are.
+void DefaultClaimTemplates(StructEditor& spec) {
+  using Claim = core_v1::PersistentVolumeClaim;
+  const auto& name = apps_v1::StatefulSetSpec::Names::volumeClaimTemplates;
+  const auto claims = spec.Get(name).items();
+  if (claims.empty()) return;
+  auto* typed = spec.arena().AllocateArray<Value>(claims.size());
+  for (size_t i = 0; i < claims.size(); ++i) {
+    StructEditor claim(Claim::Schema(), claims[i], spec.arena());
+    claim.SetDefault(Claim::Names::kind, Text("PersistentVolumeClaim"));
+    claim.SetDefault(Claim::Names::apiVersion, Text("v1"));
+    typed[i] = claim.value();
+  }
+  spec.Set(name, Value::List({typed, claims.size()}));
 }
 
 // The template's generation is an annotation that the server counts; see daemon_set.h.
@@ -201,6 +218,7 @@ std::span<const schema::DefaultHook> Defaults() {
        DefaultRollingUpdate<apps_v1::DaemonSetUpdateStrategy, apps_v1::RollingUpdateDaemonSet,
                             kRollingDaemonSet>},
       {&apps_v1::StatefulSetSpec::Schema(), FillDefaults<kStatefulSetSpec>},
+      {&apps_v1::StatefulSetSpec::Schema(), DefaultClaimTemplates},
       {&apps_v1::StatefulSetUpdateStrategy::Schema(), DefaultStatefulSetUpdate},
       {&apps_v1::StatefulSetPersistentVolumeClaimRetentionPolicy::Schema(),
        FillDefaults<kClaimRetention>},

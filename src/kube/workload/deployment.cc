@@ -94,6 +94,17 @@ void CountAnnotations(const WriteScope&, Ref object, const Value& old) {
   object.Field("metadata").SetField("generation", Value::Int(before.generation() + 1));
 }
 
+// Labels are not the status writer's.
+void KeepLabels(const WriteScope&, Ref object, const Value& old) {
+  Ref metadata = object.Field("metadata");
+  const Value labels = old["metadata"]["labels"];
+  if (labels.is_null()) {
+    metadata.RemoveField("labels");
+  } else {
+    metadata.SetField("labels", labels);
+  }
+}
+
 void ValidateDeploymentStatus(const WriteScope&, const Value& object, const Value& old,
                               FieldErrors& errors) {
   static constexpr std::string_view kCounts[] = {"observedGeneration",  "replicas",
@@ -152,6 +163,7 @@ void ValidateReplicaSetStatus(const WriteScope&, const Value& object, const Valu
 
 const rest::RuleStrategy kDeployment({.counts_generation = true,
                                       .prepare_for_update = CountAnnotations,
+                                      .prepare_status = KeepLabels,
                                       .validate = ValidateDeployment,
                                       .validate_update = ValidateDeploymentUpdate,
                                       .validate_status = ValidateDeploymentStatus,

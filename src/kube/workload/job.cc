@@ -423,7 +423,9 @@ void WarnAboutJobSpec(const JobSpec& spec, const Path& path, std::vector<std::st
   WarnAboutTemplate(spec.template_(), path.Child("template"), warnings);
 }
 
+// Deleting a job leaves its pods unless told otherwise, as in the days before garbage collection.
 const rest::RuleStrategy kJob({.counts_generation = true,
+                               .garbage_collection = rest::GarbageCollection::kOrphan,
                                .prepare_for_create = PrepareForCreate,
                                .validate = Validate,
                                .validate_update = ValidateUpdate,
