@@ -19,6 +19,25 @@ namespace {
 // Selectable fields by which controllers list and watch all the time.
 constexpr std::string_view kIndexed[] = {"spec.nodeName"};
 
+// Versions of kinds that clients should leave.
+struct Deprecation {
+  std::string_view group;
+  std::string_view resource;
+  std::string_view warning;
+};
+constexpr Deprecation kDeprecated[] = {
+    {"", "componentstatuses", "v1 ComponentStatus is deprecated in v1.19+"},
+    {"", "endpoints",
+     "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice"},
+};
+
+std::string_view DeprecationOf(const schema::ResourceInfo& info) {
+  for (const auto& [group, resource, warning] : kDeprecated) {
+    if (info.group == group && info.plural == resource) return warning;
+  }
+  return {};
+}
+
 std::string BookmarkStart(const schema::ResourceInfo& info) {
   std::string version(info.version);
   if (!info.group.empty()) version = std::string(info.group) + "/" + version;
@@ -131,7 +150,8 @@ void BuiltInApi::AddResource(const schema::ResourceInfo& info) {
                           .authorizer = parts_.authorizer,
                           .stores = this,
                           .handler = own != nullptr ? own->handler : nullptr,
-                          .computed = parts_.kinds.FindComputed(info.group, info.plural)};
+                          .computed = parts_.kinds.FindComputed(info.group, info.plural),
+                          .deprecation = DeprecationOf(info)};
   if (stored != nullptr) {
     spec.encoder = &stored->encoder;
     spec.store = stored->objects.get();

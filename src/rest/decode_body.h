@@ -5,6 +5,7 @@
 // A body may leave out kind and apiVersion; what it then is follows from the URL. Everything that
 // can be wrong with it is answered 400 in upstream's words, which quote the beginning of the body.
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -30,6 +31,14 @@ struct DecodedBody {
 
 ApiResult<DecodedBody> DecodeBody(const schema::Catalog& catalog, const ExpectedBody& expected,
                                   Format format, std::string_view body, FieldValidation validation);
+
+// Why an object of the given kind cannot be taken for the expected one, in upstream's words;
+// nothing when it is of that kind.
+std::optional<std::string> KindMisfit(const schema::Catalog& catalog,
+                                      const schema::GroupVersionKind& given,
+                                      const schema::GroupVersionKind& expected);
+// A kind from its two fields; views into them.
+schema::GroupVersionKind KindOf(std::string_view api_version, std::string_view kind);
 
 // "group/version" or "version".
 std::string ApiVersionText(std::string_view group, std::string_view version);

@@ -75,7 +75,9 @@ Task<void> ResourceHandler::Delete(Request request) const {
   if (deleted->removed && !spec_.info->returns_deleted) {
     co_return Answer(request, 200, DeletedStatus(spec_, request.name, deleted->uid));
   }
-  SendObject(request, 200, *media, deleted->json);
+  // Only clients of the deprecated option are told that the object is still there.
+  const bool accepted = !deleted->removed && options->orphan_dependents == false;
+  SendObject(request, accepted ? 202 : 200, *media, deleted->json);
 }
 
 // Deletes what a list shows, one by one; what is gone or being changed meanwhile is not an error.

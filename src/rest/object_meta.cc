@@ -185,6 +185,21 @@ void ValidateFinalizerName(std::string_view name, const Path& path, FieldErrors&
   schema::AddComplaints(errors, path, name, names::CheckQualifiedName(name));
 }
 
+void ValidateQualifiedFinalizers(const Value& metadata, const Path& path, FieldErrors& errors) {
+  const auto finalizers = metadata["finalizers"].items();
+  const Path list = path.Child("finalizers");
+  for (size_t i = 0; i < finalizers.size(); ++i) {
+    const auto name = finalizers[i].AsString();
+    if (name.find('/') != std::string_view::npos || name == kFinalizerOrphan ||
+        name == kFinalizerForeground || name == kFinalizerKubernetes) {
+      continue;
+    }
+    errors.push_back(
+        Invalid(list.Index(i), name,
+                "name is neither a standard finalizer name nor is it fully qualified"));
+  }
+}
+
 FieldErrors ValidateObjectMeta(const Value& metadata, const MetaRules& rules, const Path& path) {
   FieldErrors errors;
   ValidateName(metadata, rules, path, errors);
@@ -198,6 +213,7 @@ FieldErrors ValidateObjectMeta(const Value& metadata, const MetaRules& rules, co
   ValidateOwnerReferences(metadata["ownerReferences"], path.Child("ownerReferences"), errors);
   ValidateFinalizers(metadata["finalizers"], path.Child("finalizers"), errors);
   ValidateManagedFields(metadata["managedFields"], path.Child("managedFields"), errors);
+  if (rules.qualified_finalizers) ValidateQualifiedFinalizers(metadata, path, errors);
   return errors;
 }
 

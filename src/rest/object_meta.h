@@ -22,12 +22,15 @@ namespace keelson::rest {
 
 inline constexpr int64_t kMaxAnnotationBytes = 256 * 1024;
 inline constexpr std::string_view kFinalizerOrphan = "orphan";
+inline constexpr std::string_view kFinalizerKubernetes = "kubernetes";
 inline constexpr std::string_view kFinalizerForeground = "foregroundDeletion";
 
 // What a complete new object's metadata must satisfy.
 struct MetaRules {
   bool namespaced = true;
   names::NameCheck name_check = names::NameIsDnsSubdomain;
+  // Finalizers must be well known or qualified by a domain, as those of built-in kinds.
+  bool qualified_finalizers = false;
 };
 schema::FieldErrors ValidateObjectMeta(const value::Value& metadata, const MetaRules& rules,
                                        const value::Path& path);
@@ -40,6 +43,8 @@ void ValidateLabels(const value::Value& labels, const value::Path& path,
                     schema::FieldErrors& errors);
 void ValidateAnnotations(const value::Value& annotations, const value::Path& path,
                          schema::FieldErrors& errors);
+void ValidateQualifiedFinalizers(const value::Value& metadata, const value::Path& path,
+                                 schema::FieldErrors& errors);
 void ValidateFinalizerName(std::string_view name, const value::Path& path,
                            schema::FieldErrors& errors);
 

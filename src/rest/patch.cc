@@ -52,7 +52,12 @@ ApiResult<PatchRequest> ReadPatch(PatchType type, std::string_view body,
   auto* duplicates = validation == FieldValidation::kIgnore ? nullptr : &patch.strict_errors;
   auto document = type == PatchType::kApply ? value::ParseYaml(body, {.duplicates = duplicates})
                                             : value::ParseJson(body, {.strict_errors = duplicates});
-  if (!document) return std::unexpected(DecodeFailure(type, document.error().message));
+  if (!document) {
+    const std::string_view step =
+        type == PatchType::kApply ? "error converting YAML to JSON: " : "";
+    return std::unexpected(
+        DecodeFailure(type, fmt::format("{}{}", step, document.error().message)));
+  }
   patch.document = *std::move(document);
   return patch;
 }
@@ -89,6 +94,23 @@ class PatchMutation : public Mutation {
     return std::unexpected(NotFoundStatus(spec_.group_resource(), scope_.name));
   }
 
+  // The kind that the patch left the object with.
+  std::optional<std::string> Misfit(const value::Value& patched) const {
+    return KindMisfit(*spec_.catalog,
+                      KindOf(patched["apiVersion"].AsString(), patched["kind"].AsString()),
+                      spec_.kind());
+  }
+  // The decoded object with all defaults. An empty list of owners asks for a reset, so it must
+  // survive decoding, which drops empty lists.
+  Document Finished(const Document& decoded, const value::Value& patched) const {
+    Document object = Defaulted(spec_, decoded);
+    const auto* owners = patched["metadata"].Find("managedFields");
+    if (owners == nullptr || !owners->is_list() || owners->size() != 0) return object;
+    value::Builder builder(object);
+    builder.root().Field("metadata").SetField("managedFields", value::Value::EmptyList());
+    return std::move(builder).Finish();
+  }
+
   bool strict() const { return patch_.validation != FieldValidation::kIgnore; }
   // What strict decoding found goes to the client as warnings or, as `subject` being wrong, as the
   // answer.
@@ -121,6 +143,9 @@ class JsonMutation final : public PatchMutation {
     auto errors = patch_.strict_errors;
     auto patched = ApplyByType(live, errors);
     if (!patched) return patched;
+    if (auto misfit = Misfit(patched->root())) {
+      return std::unexpected(InvalidPatch(SortedJson(patched->root()), *std::move(misfit)));
+    }
     const auto text = value::ToJson(patched->root());
     auto decoded = schema::DecodeJson(spec_.type(), text, {.strict = strict()});
     if (!decoded) {
@@ -132,7 +157,7 @@ class JsonMutation final : public PatchMutation {
         return std::unexpected(std::move(ok).error());
       }
     }
-    return Defaulted(spec_, decoded->object);
+    return Finished(decoded->object, patched->root());
   }
 
   ApiResult<Document> ApplyByType(const Document& live, std::vector<std::string>& errors) const {
@@ -174,7 +199,7 @@ class StrategicMutation final : public PatchMutation {
     if (auto ok = Report(std::move(errors), patch::GoPlain(patch)); !ok) {
       return std::unexpected(std::move(ok).error());
     }
-    return Defaulted(spec_, decoded->object);
+    return Finished(decoded->object, patched->root());
   }
 };
 

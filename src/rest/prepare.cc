@@ -22,7 +22,28 @@ using value::Value;
 
 MetaRules RulesOf(const ResourceSpec& spec) {
   return {.namespaced = spec.info->scope == schema::Scope::kNamespaced,
-          .name_check = spec.strategy->name_check()};
+          .name_check = spec.strategy->name_check(),
+          .qualified_finalizers = !spec.custom};
+}
+
+// What is wrong with the metadata of a changed object. Upstream asks in several places, and its
+// answers name a problem once for each.
+FieldErrors CheckChangedMetadata(const ResourceSpec& spec, const Value& metadata,
+                                 const Value& old) {
+  const Path path("metadata");
+  MetaRules rules = RulesOf(spec);
+  FieldErrors errors = ValidateObjectMeta(metadata,
+                                          {.namespaced = rules.namespaced,
+                                           .name_check = names::NameIsPathSegment,
+                                           .qualified_finalizers = false},
+                                          path);
+  schema::Append(errors, ValidateObjectMetaUpdate(metadata, old, path));
+  schema::Append(errors, ValidateObjectMetaUpdate(metadata, old, path));
+  if (rules.qualified_finalizers) ValidateQualifiedFinalizers(metadata, path, errors);
+  if (spec.strategy->RevalidatesMetadata()) {
+    schema::Append(errors, ValidateObjectMeta(metadata, rules, path));
+  }
+  return errors;
 }
 
 std::string_view ExpectedNamespace(const ResourceSpec& spec, const WriteScope& scope) {
@@ -134,7 +155,7 @@ ApiResult<Document> FinishCreate(const ResourceSpec& spec, const WriteScope& sco
   Ref metadata = object.root().Field("metadata");
   metadata.RemoveField("deletionTimestamp");
   metadata.RemoveField("deletionGracePeriodSeconds");
-  SetGeneration(metadata, spec.strategy->CountsGeneration() ? 1 : 0);
+  if (spec.strategy->CountsGeneration()) SetGeneration(metadata, 1);
   if (HasStatus(spec) && !spec.strategy->KeepsStatusOnCreate()) {
     object.root().RemoveField("status");
   }
@@ -177,7 +198,7 @@ ApiResult<Document> FinishUpdate(const ResourceSpec& spec, const WriteScope& sco
 
   Document changed = Canonical(spec, object);
   const Value root = changed.root();
-  FieldErrors errors = ValidateObjectMetaUpdate(root["metadata"], old_metadata, Path("metadata"));
+  FieldErrors errors = CheckChangedMetadata(spec, root["metadata"], old_metadata);
   spec.strategy->ValidateUpdate(scope, root, old, errors);
   if (auto ok = Check(spec, root, errors); !ok) return std::unexpected(ok.error());
   for (const auto& warning : spec.strategy->Warnings(scope, root, &old)) scope.Warn(warning);

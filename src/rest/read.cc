@@ -180,7 +180,7 @@ void ResourceHandler::SendAs(const Request& request, int code, const OutputMedia
 }
 
 Task<void> ResourceHandler::List(Request request) const {
-  auto options = ReadListOptions(request.query);
+  auto options = ReadListOptions(request.query, request.watch);
   if (!options) co_return Refuse(request, options.error());
   if (options->watch) co_return co_await Watch(std::move(request), *std::move(options));
   auto media = Negotiate(request, /*watch=*/true);

@@ -47,6 +47,7 @@ struct Request {
   std::string_view name;
   std::string_view subresource;
   std::string_view path;  // behind the subresource, for those that take one (proxy)
+  bool watch = false;     // asked for by the path, whatever the parameters say
   auth::UserPtr user;
   // Requested when the answer must end early: client gone, deadline, server stopping (watches).
   std::stop_token stop;
@@ -95,6 +96,7 @@ struct ResourceSpec {
   const Subresource* handler = nullptr;              // computes instead of storing
   const ComputedObjects* computed = nullptr;
   std::shared_ptr<const patch::Ownership> ownership;  // made by the handler
+  std::string_view deprecation;                       // what every request is warned of
 
   const schema::Type& stored_type() const { return *(stored != nullptr ? stored : info)->type; }
   // Of bodies and answers.

@@ -64,8 +64,13 @@ class TestResource {
   using Verb = Task<void> (ResourceHandler::*)(Request) const;
   // Starts the verb and lets things settle; `fake` holds the answer.
   void Serve(http::FakeExchange& fake, Verb verb, std::string ns, std::string name) {
+    ServeAt(*handler_, fake, verb, std::move(ns), std::move(name));
+  }
+  // The same at another endpoint on these objects.
+  void ServeAt(const ResourceHandler& handler, http::FakeExchange& fake, Verb verb, std::string ns,
+               std::string name) {
     adapter_ =
-        std::make_unique<Adapter>(handler_.get(), verb, std::move(ns), std::move(name), &warnings_);
+        std::make_unique<Adapter>(&handler, verb, std::move(ns), std::move(name), &warnings_);
     fake.Run(*adapter_);
     Settle(fake);
   }
@@ -81,6 +86,10 @@ class TestResource {
     executor_.RunUntilIdle();
     gate.CloseAndWait();
   }
+
+  // What the endpoint is made of, to make others like it.
+  const ResourceSpec& spec() const { return handler_->spec(); }
+  const ResourceHandler& handler() const { return *handler_; }
 
   FakeClock& clock() { return clock_; }
   const std::vector<std::string>& warnings() const { return warnings_.texts; }
@@ -110,6 +119,10 @@ class TestResource {
                       .warnings = *warnings_,
                       .ns = ns_,
                       .name = name_,
+                      .subresource = handler_->spec().subresource == nullptr
+                                         ? std::string_view()
+                                         : handler_->spec().subresource->name,
+                      .user = std::make_shared<auth::User>(auth::User{.name = "jane"}),
                       .stop = exchange.cancelled.get_token()};
       co_await (handler_->*verb_)(request);
     }

@@ -13,6 +13,7 @@
 #include "rest/write.h"
 #include "schema/transform.h"
 #include "value/json.h"
+#include "value/yaml.h"
 
 namespace keelson::rest {
 namespace {
@@ -28,6 +29,20 @@ class Replacement final : public Mutation {
  private:
   const Document object_;
 };
+
+// A body with an empty list of owners asks that ownership be forgotten; decoding has dropped the
+// list, so it is put back.
+Document WithOwnerReset(Format format, std::string_view body, Document object) {
+  if (format == Format::kProtobuf || body.find("managedFields") == std::string_view::npos ||
+      object.root()["metadata"].Find("managedFields") != nullptr) {
+    return object;
+  }
+  auto raw = format == Format::kYaml ? value::ParseYaml(body) : value::ParseJson(body);
+  if (!raw || !raw->root()["metadata"]["managedFields"].is_list()) return object;
+  value::Builder builder(object);
+  builder.root().Field("metadata").SetField("managedFields", value::Value::EmptyList());
+  return std::move(builder).Finish();
+}
 
 }  // namespace
 
@@ -53,7 +68,7 @@ Task<ApiResult<Document>> ResourceHandler::ReadObject(Request request,
       DecodeBody(*spec_.catalog, {spec_.kind(), &spec_.type()}, *format, *body, validation);
   if (!decoded) co_return std::unexpected(decoded.error());
   for (const auto& warning : decoded->warnings) request.warnings.Warn(warning);
-  co_return Defaulted(spec_, decoded->object);
+  co_return WithOwnerReset(*format, *body, Defaulted(spec_, decoded->object));
 }
 
 Task<void> ResourceHandler::Create(Request request) const {

@@ -65,6 +65,7 @@ std::string_view PathBehind(const RequestInfo& info) {
 // Ends early for whichever reason comes first: client gone, deadline, watches being drained.
 Task<void> ServeVerb(RequestContext& context, const ResourceHandler* handler, Verb verb) {
   ContextWarnings warnings(context);
+  if (!handler->spec().deprecation.empty()) warnings.Warn(handler->spec().deprecation);
   std::stop_source end;
   auto stop = [&end] { end.request_stop(); };
   std::stop_callback on_cancel(context.exchange.cancelled.get_token(), stop);
@@ -81,6 +82,7 @@ Task<void> ServeVerb(RequestContext& context, const ResourceHandler* handler, Ve
                              .name = info.name,
                              .subresource = info.subresource,
                              .path = PathBehind(info),
+                             .watch = info.verb == "watch",
                              .user = context.user,
                              .stop = end.get_token()});
 }
@@ -106,6 +108,8 @@ bool IsRouted(const rest::ResourceSpec& spec, const RequestInfo& request, const 
   if (verb->place == Place::kEverywhere) return true;
   return in_namespace && request.name.empty() == (verb->place == Place::kCollection);
 }
+
+bool IsLegacy(std::string_view path) { return path == "/api" || path.starts_with("/api/"); }
 
 rest::OutputRequest OutputRequestOf(const RequestContext& context) {
   return {.accept = context.request.headers.Get("accept").value_or(""),
@@ -183,7 +187,7 @@ Pending ApiEndpoint::ServeResource(RequestContext& context) const {
     SendNotFoundStatus(context);
     return std::nullopt;
   }
-  const auto* verb = FindVerb(info.verb);
+  const auto* verb = context.request.method == "HEAD" ? nullptr : FindVerb(info.verb);
   if (!IsRouted(spec, info, verb)) {
     SendStatus(context, MethodNotAllowedStatus());
     return std::nullopt;
@@ -197,6 +201,10 @@ void ApiEndpoint::ServeDiscovery(RequestContext& context) const {
   while (path.size() > 1 && path.ends_with('/')) path.remove_suffix(1);
   auto media = rest::NegotiateDiscovery(OutputRequestOf(context));
   if (!media) return SendStatus(context, media.error());
+  // Group documents answer any method; the rest is routed.
+  const bool routed = path == "/api" || std::ranges::count(path, '/') > (IsLegacy(path) ? 1 : 2);
+  if (routed && context.request.method != "GET")
+    return SendStatus(context, MethodNotAllowedStatus());
   const bool root = path == "/api" || path == "/apis";
   if (root && media->aggregated) return ServeAggregated(context, *media);
   Document document;
