@@ -19,6 +19,7 @@
 #include "base/log.h"
 #include "cluster.h"
 #include "kube/built_in_api.h"
+#include "kube/component_statuses.h"
 #include "kube/relay/subresources.h"
 #include "kube/stored_kinds.h"
 #include "kube/strategies.h"
@@ -157,6 +158,8 @@ Result<void> Serve(Options options) {
   auto kinds = kube::BuiltInKinds();
   kinds.Add(relays.Subresources());
   access->AddKinds(kinds);
+  TRY(auto components, kube::ComponentStatuses::Create(*pool));
+  kinds.Add(components->Kinds());
   Cluster cluster(options, std::move(kinds), *storage, *access->authorizer(), clock);
   cluster.api().Install(server->mux());
   TRY_VOID(cluster.AddHooks(*server));

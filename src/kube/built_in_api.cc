@@ -5,6 +5,7 @@
 #include <tuple>
 #include <utility>
 
+#include "kube/metadata_checks.h"
 #include "kube/print/printers.h"
 #include "kube/stored_kinds.h"
 #include "rest/decode_body.h"
@@ -151,7 +152,8 @@ void BuiltInApi::AddResource(const schema::ResourceInfo& info) {
                           .stores = this,
                           .handler = own != nullptr ? own->handler : nullptr,
                           .computed = parts_.kinds.FindComputed(info.group, info.plural),
-                          .deprecation = DeprecationOf(info)};
+                          .deprecation = DeprecationOf(info),
+                          .metadata_checks = MetadataChecksOf(info)};
   if (stored != nullptr) {
     spec.encoder = &stored->encoder;
     spec.store = stored->objects.get();

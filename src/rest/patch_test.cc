@@ -39,8 +39,7 @@ TEST_F(PatchVerbTest, EachPatchTypeChangesTheObject) {
             "1");
   EXPECT_EQ(maps_.Patch("a", kStrategicPatch, R"({"data":{"s":"2"}})")["data"]["s"].AsString(),
             "2");
-  auto patched =
-      maps_.Patch("a", kJsonPatch, R"([{"op":"add","path":"/data/j","value":"3"}])");
+  auto patched = maps_.Patch("a", kJsonPatch, R"([{"op":"add","path":"/data/j","value":"3"}])");
   EXPECT_EQ(patched.status, 200) << patched.body;
   EXPECT_EQ(value::ToJson(patched["data"]), R"({"j":"3","m":"1","s":"2"})");
   EXPECT_EQ(patched.metadata()["resourceVersion"].AsString(), "5");
@@ -118,13 +117,15 @@ TEST_F(PatchVerbTest, AnEmptyListOfOwnersForgetsThemAll) {
 }
 
 TEST_F(PatchVerbTest, ApplyCreatesWhatIsNotThere) {
-  auto created = maps_.Apply("b", "{apiVersion: v1, kind: ConfigMap, metadata: {name: b}, data: {x: y}}",
-                             "fieldManager=m");
+  auto created =
+      maps_.Apply("b", "{apiVersion: v1, kind: ConfigMap, metadata: {name: b}, data: {x: z}}",
+                  "fieldManager=m");
   EXPECT_EQ(created.status, 201) << created.body;
   EXPECT_THAT(Owners(created.metadata()), ElementsAre("m/Apply"));
   EXPECT_EQ(created.metadata()["uid"].size(), 36u);
-  auto again = maps_.Apply("b", "{apiVersion: v1, kind: ConfigMap, metadata: {name: b}, data: {x: y}}",
-                           "fieldManager=m");
+  auto again =
+      maps_.Apply("b", "{apiVersion: v1, kind: ConfigMap, metadata: {name: b}, data: {x: z}}",
+                  "fieldManager=m");
   EXPECT_EQ(again.status, 200);
   EXPECT_EQ(again.metadata()["resourceVersion"], created.metadata()["resourceVersion"]);
 }

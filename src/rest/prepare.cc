@@ -38,9 +38,11 @@ FieldErrors CheckChangedMetadata(const ResourceSpec& spec, const Value& metadata
                                            .qualified_finalizers = false},
                                           path);
   schema::Append(errors, ValidateObjectMetaUpdate(metadata, old, path));
-  schema::Append(errors, ValidateObjectMetaUpdate(metadata, old, path));
-  if (rules.qualified_finalizers) ValidateQualifiedFinalizers(metadata, path, errors);
-  if (spec.strategy->RevalidatesMetadata()) {
+  for (int i = 0; i < spec.metadata_checks.change; ++i) {
+    schema::Append(errors, ValidateObjectMetaUpdate(metadata, old, path));
+    if (rules.qualified_finalizers) ValidateQualifiedFinalizers(metadata, path, errors);
+  }
+  for (int i = 0; i < spec.metadata_checks.whole; ++i) {
     schema::Append(errors, ValidateObjectMeta(metadata, rules, path));
   }
   return errors;
@@ -84,6 +86,7 @@ bool HasStatus(const ResourceSpec& spec) {
 // Puts back what an update may not change.
 void KeepIdentity(Ref metadata, const Value& old) {
   const Value now = metadata.Get();
+  metadata.RemoveField("selfLink");  // of times long past; read but not kept
   if (now["uid"].AsString().empty()) metadata.SetField("uid", old["uid"]);
   for (std::string_view field : {"creationTimestamp", "deletionTimestamp"}) {
     if (!old[field].is_null()) metadata.SetField(field, old[field]);
@@ -153,8 +156,9 @@ void BeginCreate(const WriteScope& scope, Builder& object) {
 ApiResult<Document> FinishCreate(const ResourceSpec& spec, const WriteScope& scope,
                                  Builder& object) {
   Ref metadata = object.root().Field("metadata");
-  metadata.RemoveField("deletionTimestamp");
-  metadata.RemoveField("deletionGracePeriodSeconds");
+  for (std::string_view field : {"deletionTimestamp", "deletionGracePeriodSeconds", "selfLink"}) {
+    metadata.RemoveField(field);
+  }
   if (spec.strategy->CountsGeneration()) SetGeneration(metadata, 1);
   if (HasStatus(spec) && !spec.strategy->KeepsStatusOnCreate()) {
     object.root().RemoveField("status");

@@ -73,6 +73,13 @@ class ComputedObjects {
   virtual Status NotFound(std::string_view name) const = 0;
 };
 
+// How often upstream looks at the metadata of a changed object besides once for all kinds, which
+// shows in its answers: they name a problem each time it is met.
+struct MetadataChecks {
+  uint8_t whole = 0;   // by the rules for new objects
+  uint8_t change = 1;  // by the rules for changes
+};
+
 // Everything an endpoint is made of. A resource has one, and so has each of its subresources: the
 // same store under another strategy, projection or handler.
 struct ResourceSpec {
@@ -97,6 +104,7 @@ struct ResourceSpec {
   const ComputedObjects* computed = nullptr;
   std::shared_ptr<const patch::Ownership> ownership;  // made by the handler
   std::string_view deprecation;                       // what every request is warned of
+  MetadataChecks metadata_checks;
 
   const schema::Type& stored_type() const { return *(stored != nullptr ? stored : info)->type; }
   // Of bodies and answers.

@@ -76,9 +76,6 @@ class Strategy {
   virtual bool AllowsCreateOnUpdate() const { return false; }
   // Whether an update may leave out resourceVersion.
   virtual bool AllowsUnconditionalUpdate() const { return true; }
-  // Whether upstream holds a changed object's metadata to the rules for new ones once more, which
-  // shows in its answers.
-  virtual bool RevalidatesMetadata() const { return false; }
   // Whether metadata.generation counts the changes of everything but metadata and status.
   virtual bool CountsGeneration() const { return false; }
 

@@ -137,9 +137,7 @@ class Deployments : public Strategy {
 
 class SubresourceTest : public ::testing::Test {
  protected:
-  SubresourceTest() {
-    EXPECT_EQ(deployments_.Create(kDeployment).status, 201);
-  }
+  SubresourceTest() { EXPECT_EQ(deployments_.Create(kDeployment).status, 201); }
   static constexpr std::string_view kDeployment =
       R"({"metadata":{"name":"d"},"spec":{"replicas":2,"selector":{"matchLabels":{"a":"b"}}},)"
       R"("status":{"replicas":9}})";
@@ -177,12 +175,15 @@ class SubresourceTest : public ::testing::Test {
 };
 
 TEST_F(SubresourceTest, SpecWritesKeepStatusAndStatusWritesKeepSpec) {
-  EXPECT_TRUE(deployments_.Get("d")["status"]["replicas"].is_null()) << "a creator has no say in it";
-  auto reported = status_.Patch("d", kMergePatch, R"({"spec":{"replicas":5},"status":{"replicas":2}})");
+  EXPECT_TRUE(deployments_.Get("d")["status"]["replicas"].is_null())
+      << "a creator has no say in it";
+  auto reported =
+      status_.Patch("d", kMergePatch, R"({"spec":{"replicas":5},"status":{"replicas":2}})");
   EXPECT_EQ(reported["spec"]["replicas"].AsInt(), 2);
   EXPECT_EQ(reported["status"]["replicas"].AsInt(), 2);
   EXPECT_EQ(reported.metadata()["generation"].AsInt(), 1);
-  auto scaled = deployments_.Patch("d", kMergePatch, R"({"spec":{"replicas":5},"status":{"replicas":5}})");
+  auto scaled =
+      deployments_.Patch("d", kMergePatch, R"({"spec":{"replicas":5},"status":{"replicas":5}})");
   EXPECT_EQ(scaled["spec"]["replicas"].AsInt(), 5);
   EXPECT_EQ(scaled["status"]["replicas"].AsInt(), 2);
   EXPECT_EQ(scaled.metadata()["generation"].AsInt(), 2);
@@ -221,7 +222,8 @@ TEST_F(SubresourceTest, ScaleShowsAndSetsTheReplicaCount) {
 // Answers with what it was sent and for whom.
 class Echo final : public Subresource {
  public:
-  Task<ApiResult<Reply>> Create(const SubresourceCall& call, value::Document object) const override {
+  Task<ApiResult<Reply>> Create(const SubresourceCall& call,
+                                value::Document object) const override {
     if (call.request.name == "gone") {
       co_return std::unexpected(NotFoundStatus(call.spec.group_resource(), call.request.name));
     }
@@ -250,7 +252,8 @@ TEST_F(SubresourceTest, KindsOfOneRequestAreAnsweredByTheirHandler) {
 
 TEST_F(SubresourceTest, DeleteCollectionTakesWhatIsSelected) {
   deployments_.Create(R"({"metadata":{"name":"e","labels":{"keep":"no"}},"spec":{}})");
-  deployments_.Create(R"({"metadata":{"name":"f","labels":{"keep":"no"},"finalizers":["x.y/z"]},"spec":{}})");
+  deployments_.Create(
+      R"({"metadata":{"name":"f","labels":{"keep":"no"},"finalizers":["x.y/z"]},"spec":{}})");
   EXPECT_EQ(deployments_.DeleteCollection("labelSelector=keep%3Dno&dryRun=All").status, 200);
   EXPECT_EQ(deployments_.Get("e").status, 200);
   auto deleted = deployments_.DeleteCollection("labelSelector=keep%3Dno");
