@@ -119,18 +119,29 @@ void AppendChild(std::string& out, const Description& description,
 
 class Callback final : public Family {
  public:
-  Callback(Description description, std::string_view type, std::function<double()> callback)
+  Callback(Description description, std::string_view type, Registry::Samples callback)
       : Family(std::move(description)), type_(type), callback_(std::move(callback)) {}
   void AppendText(std::string& out) const override {
+    auto samples = callback_();
+    if (samples.empty()) return;
     AppendHeader(out, description_, type_);
-    AppendSample(out, description_.name, "", "", FormatValue(callback_()));
+    for (const auto& sample : samples) {
+      AppendSample(out, description_.name, "", LabelText(description_.labels, sample.labels, ""),
+                   FormatValue(sample.value));
+    }
   }
   void Reset() override {}
 
  private:
   std::string_view type_;
-  std::function<double()> callback_;
+  Registry::Samples callback_;
 };
+
+Registry::Samples OneSample(std::function<double()> callback) {
+  return [callback = std::move(callback)] {
+    return std::vector<Registry::Sample>{{.labels = {}, .value = callback()}};
+  };
+}
 
 }  // namespace
 
@@ -285,10 +296,18 @@ Vector<Histogram>& Registry::HistogramVector(Description description, std::vecto
 }
 
 void Registry::CallbackGauge(Description description, std::function<double()> callback) {
-  FindOrAdd<Callback>(std::move(description), "gauge", std::move(callback));
+  FindOrAdd<Callback>(std::move(description), "gauge", OneSample(std::move(callback)));
 }
 
 void Registry::CallbackCounter(Description description, std::function<double()> callback) {
+  FindOrAdd<Callback>(std::move(description), "counter", OneSample(std::move(callback)));
+}
+
+void Registry::CallbackGauges(Description description, Samples callback) {
+  FindOrAdd<Callback>(std::move(description), "gauge", std::move(callback));
+}
+
+void Registry::CallbackCounters(Description description, Samples callback) {
   FindOrAdd<Callback>(std::move(description), "counter", std::move(callback));
 }
 

@@ -149,6 +149,14 @@ class Registry {
   // A value computed when it is asked for. `callback` is called from any thread.
   void CallbackGauge(Description description, std::function<double()> callback);
   void CallbackCounter(Description description, std::function<double()> callback);
+  // The same for a set of label values that is known only then.
+  struct Sample {
+    std::vector<std::string> labels;
+    double value = 0;
+  };
+  using Samples = std::function<std::vector<Sample>()>;
+  void CallbackGauges(Description description, Samples callback);
+  void CallbackCounters(Description description, Samples callback);
 
   // Every metric in order of name.
   std::string Text() const;

@@ -1,5 +1,6 @@
 #include "base/metrics.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <thread>
@@ -91,6 +92,18 @@ TEST(Metrics, ProcessMetricsReadTheKernel) {
   auto text = registry.Text();
   EXPECT_NE(text.find("process_resident_memory_bytes "), std::string::npos);
   EXPECT_EQ(text.find("process_start_time_seconds 0\n"), std::string::npos);
+}
+
+TEST(Metrics, SetsOfLabelsMayBeKnownOnlyWhenAsked) {
+  Registry registry;
+  std::vector<Registry::Sample> samples;
+  registry.CallbackGauges({.name = "objects", .help = "Objects.", .labels = {"resource"}},
+                          [&] { return samples; });
+  EXPECT_EQ(registry.Text(), "");
+  samples = {{{"pods"}, 3}, {{"nodes"}, 1}};
+  EXPECT_THAT(registry.Text(), ::testing::EndsWith("# TYPE objects gauge\n"
+                                                   "objects{resource=\"pods\"} 3\n"
+                                                   "objects{resource=\"nodes\"} 1\n"));
 }
 
 }  // namespace

@@ -36,6 +36,62 @@ int64_t NextLimit(const std::vector<kv::KeyValue>& items, int64_t most) {
   return std::clamp<int64_t>(static_cast<int64_t>(kPageBytes * items.size() / bytes), 1, most);
 }
 
+void RegisterMetrics(metrics::Registry& registry, CacheFeed& feed) {
+  registry.CallbackGauge({.name = "keelson_watch_cache_memory_bytes",
+                          .help = "Bytes of objects and events held by all watch caches."},
+                         [&feed] { return static_cast<double>(feed.budget().used()); });
+  registry.CallbackGauge({.name = "keelson_watch_cache_memory_limit_bytes",
+                          .help = "Bytes that watch caches may hold before requests are refused."},
+                         [&feed] { return static_cast<double>(feed.budget().limit()); });
+  registry.CallbackGauge({.name = "keelson_watch_cache_resource_version",
+                          .help = "Revision that all filled watch caches have reached."},
+                         [&feed] { return static_cast<double>(feed.position()); });
+
+  struct PerResource {
+    const char* name;
+    const char* help;
+    bool counter;
+    uint64_t (*value)(const CacheStats& stats);
+  };
+  static constexpr PerResource kPerResource[] = {
+      {"keelson_watch_cache_objects", "Objects in a resource's watch cache.", false,
+       [](const CacheStats& stats) -> uint64_t { return stats.objects; }},
+      {"keelson_watch_cache_object_bytes", "Bytes of the objects in a resource's watch cache.",
+       false, [](const CacheStats& stats) -> uint64_t { return stats.object_bytes; }},
+      {"keelson_watch_cache_log_events", "Recent changes that watches can resume from.", false,
+       [](const CacheStats& stats) -> uint64_t { return stats.log_events; }},
+      {"keelson_watch_cache_log_bytes", "Bytes of those changes.", false,
+       [](const CacheStats& stats) -> uint64_t { return stats.log_bytes; }},
+      {"keelson_watch_cache_watchers", "Watches that are open on the resource.", false,
+       [](const CacheStats& stats) -> uint64_t { return stats.watchers; }},
+      {"keelson_watch_cache_events_total", "Changes that a watch cache has taken in.", true,
+       [](const CacheStats& stats) { return stats.events; }},
+      {"keelson_watch_cache_fills_total", "How often a watch cache was read from the store.", true,
+       [](const CacheStats& stats) { return stats.fills; }},
+      {"keelson_watch_cache_dropped_watchers_total", "Watches ended because they fell behind.",
+       true, [](const CacheStats& stats) { return stats.dropped; }},
+  };
+  for (const auto& metric : kPerResource) {
+    // Resources that nobody has used say nothing.
+    auto samples = [&feed, &metric] {
+      std::vector<metrics::Registry::Sample> samples;
+      for (const auto& stats : feed.Stats()) {
+        if (stats.fills == 0) continue;
+        samples.push_back({.labels = {stats.resource.group, stats.resource.resource},
+                           .value = static_cast<double>(metric.value(stats))});
+      }
+      return samples;
+    };
+    metrics::Description description{
+        .name = metric.name, .help = metric.help, .labels = {"group", "resource"}};
+    if (metric.counter) {
+      registry.CallbackCounters(std::move(description), samples);
+    } else {
+      registry.CallbackGauges(std::move(description), samples);
+    }
+  }
+}
+
 }  // namespace
 
 CacheFeed::CacheFeed(kv::Store* store, Executor* executor, Clock* clock, FeedOptions options,
@@ -46,16 +102,7 @@ CacheFeed::CacheFeed(kv::Store* store, Executor* executor, Clock* clock, FeedOpt
       options_(options),
       budget_(options.memory_budget),
       position_(std::make_shared<std::atomic<Revision>>(0)) {
-  if (registry == nullptr) return;
-  registry->CallbackGauge({.name = "keelson_watch_cache_memory_bytes",
-                           .help = "Bytes of objects and events held by all watch caches."},
-                          [this] { return static_cast<double>(budget_.used()); });
-  registry->CallbackGauge({.name = "keelson_watch_cache_memory_limit_bytes",
-                           .help = "Bytes that watch caches may hold before requests are refused."},
-                          [this] { return static_cast<double>(budget_.limit()); });
-  registry->CallbackGauge({.name = "keelson_watch_cache_resource_version",
-                           .help = "Revision that all filled watch caches have reached."},
-                          [this] { return static_cast<double>(position()); });
+  if (registry != nullptr) RegisterMetrics(*registry, *this);
 }
 
 CacheFeed::~CacheFeed() = default;
