@@ -76,7 +76,7 @@ ResourceHandler::ResourceHandler(ResourceSpec spec)
 
 selector::FieldLabels ResourceHandler::field_labels() const {
   // Kinds with fields of their own refuse others in other words than those without.
-  const bool plain = spec_.encoder->field_labels().empty();
+  const bool plain = spec_.encoder == nullptr || spec_.encoder->field_labels().empty();
   return {.supported = selectable_,
           .refusal =
               plain ? selector::FieldLabels::kGenericRefusal : selector::FieldLabels::kUnsupported};

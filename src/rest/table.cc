@@ -3,10 +3,12 @@
 #include <fmt/compile.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <chrono>
 
 #include "base/status.h"
+#include "value/json.h"
 #include "value/timestamp.h"
 
 namespace keelson::rest {
@@ -145,14 +147,24 @@ TableLayout::TableLayout(const schema::ResourceInfo& info, const TablePrinter* p
 
   const auto columns =
       has_printer_ ? info.columns : std::span<const schema::TableColumn>(kPlainColumns);
+  // What a column shows is described with the field it reads, when it reads but one.
+  std::vector<std::string_view> paths;
+  for (const auto& compiled : cells_) {
+    // A computed cell may be several; how many does not depend on the object.
+    std::string text = "[";
+    Row row(text, {});
+    Print(compiled, Value::EmptyObject(), row);
+    const auto reads = compiled.cell.reads;
+    paths.insert(paths.end(), value::ParseJson(text + "]")->root().size(),
+                 reads.contains(' ') ? "" : reads);
+  }
+  paths.resize(std::max(paths.size(), columns.size()));
   columns_ = "[";
   for (size_t i = 0; i < columns.size(); ++i) {
     const auto& column = columns[i];
-    auto path = column.path;
-    if (path.empty() && i < cells_.size()) path = cells_[i].cell.reads;
     auto description = column.description;
     if (description.empty()) {
-      description = DescriptionOf(info.type, path.substr(0, path.find(' ')));
+      description = DescriptionOf(info.type, column.path.empty() ? paths[i] : column.path);
     }
     if (i > 0) columns_ += ',';
     columns_ += R"({"name":)";

@@ -77,6 +77,17 @@ TEST_F(TableTest, RowsHoldCellsAndMetadata) {
             "\n");
 }
 
+TEST_F(TableTest, ColumnsAreDescribedByTheFieldTheyRead) {
+  const auto& info = *api::kCatalog.Find("", "v1")->FindResource("configmaps");
+  const TableLayout layout(info, &kPrinter);
+  auto columns = value::ParseJson(layout.columns());
+  ASSERT_TRUE(columns.has_value());
+  ASSERT_EQ(columns->root().size(), 3u);  // name, data, age; the second cell of data has none
+  const auto& data = *info.type->Find("data");
+  EXPECT_EQ(columns->root().At(1)["description"].AsString(), data.description());
+  EXPECT_NE(columns->root().At(0)["description"].AsString(), "");
+}
+
 TEST_F(TableTest, RowsShowAsMuchOfTheObjectAsWanted) {
   Store(printed_, "a");
   EXPECT_EQ(Rows(Ask(printed_, "/x?includeObject=None")),
