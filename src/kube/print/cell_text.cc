@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 namespace keelson::kube::print {
@@ -57,11 +58,14 @@ std::string SelectorText(const api::meta_v1::LabelSelector& selector) {
       terms.emplace_back(key, fmt::format("!{}", key));
     }
   }
-  std::ranges::sort(terms);
+  // By key; terms of one key stay in order.
+  std::vector<size_t> order(terms.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::ranges::sort(order, {}, [&](size_t i) { return std::pair(terms[i].first, i); });
   std::string text;
-  for (const auto& term : terms) {
+  for (size_t i : order) {
     if (!text.empty()) text += ',';
-    text += term.second;
+    text += terms[i].second;
   }
   return text;
 }
