@@ -118,10 +118,10 @@ class TokenCache final : public TokenAuthenticator {
 
 // The token of a request, from "Authorization: Bearer" or from the subprotocol that browsers must
 // use for web sockets. A connection that shows the same token again within a moment is believed
-// without asking.
+// without asking; the moment is short, since caches behind it have theirs.
 class BearerAuthenticator final : public Authenticator {
  public:
-  static constexpr Duration kTrust = std::chrono::seconds(10);
+  static constexpr Duration kTrust = std::chrono::seconds(1);
 
   BearerAuthenticator(std::shared_ptr<TokenAuthenticator> tokens,
                       std::vector<std::string> audiences)

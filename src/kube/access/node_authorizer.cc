@@ -253,21 +253,20 @@ Task<bool> NodeAuthorizer::IsRelated(std::string node, Attributes attributes) {
 }
 
 std::shared_ptr<const PodReferences> NodeAuthorizer::ReferencesOfPod(
-    const storage::ObjectRef& pod) {
+    const storage::CachedObject& pod) {
+  auto key = fmt::format("{}/{}", pod.uid(), pod.revision());
   {
     std::lock_guard lock(mutex_);
     for (auto* table : {&young_, &old_}) {
-      if (auto found = table->find(pod.get()); found != table->end()) {
-        return found->second.references;
-      }
+      if (auto found = table->find(key); found != table->end()) return found->second;
     }
   }
-  auto parsed = value::ParseJson(pod->json_view());
+  auto parsed = value::ParseJson(pod.json_view());
   auto references = std::make_shared<const PodReferences>(parsed ? ReferencesOf(parsed->root())
                                                                  : PodReferences());
   std::lock_guard lock(mutex_);
   if (young_.size() >= kGeneration) old_ = std::exchange(young_, {});
-  young_.emplace(pod.get(), Read{pod, references});
+  young_.insert_or_assign(std::move(key), references);
   return references;
 }
 
@@ -282,7 +281,7 @@ Task<bool> NodeAuthorizer::PodsNeed(std::string node, std::string ns, Referenced
   if (!list) co_return false;
   const std::pair wanted(kind, name);
   for (const auto& pod : list->objects) {
-    if (ReferencesOfPod(pod)->contains(wanted)) co_return true;
+    if (ReferencesOfPod(*pod)->contains(wanted)) co_return true;
   }
   co_return false;
 }

@@ -53,18 +53,15 @@ class NodeAuthorizer final : public auth::Authorizer {
   Task<bool> VolumesNeed(std::string node, std::string ns, std::string secret);
   Task<bool> FieldIs(std::string_view group, std::string_view resource, std::string ns,
                      std::string name, std::string field, std::string wanted);
-  std::shared_ptr<const PodReferences> ReferencesOfPod(const storage::ObjectRef& pod);
+  std::shared_ptr<const PodReferences> ReferencesOfPod(const storage::CachedObject& pod);
 
   const rbac::Rules rules_;
   std::atomic<const rest::ObjectStores*> stores_{nullptr};
 
-  // By the pod's state. Two generations, as everywhere: what is in use moves to the young one.
+  // By the pod's uid and revision. When the young table is full it becomes the old one, which is
+  // forgotten.
   static constexpr size_t kGeneration = 8192;
-  struct Read {
-    storage::ObjectRef pod;  // keeps the key unique
-    std::shared_ptr<const PodReferences> references;
-  };
-  using Table = std::unordered_map<const storage::CachedObject*, Read>;
+  using Table = std::unordered_map<std::string, std::shared_ptr<const PodReferences>>;
   std::mutex mutex_;
   Table young_;
   Table old_;
