@@ -137,6 +137,8 @@ void DefaultReplicationController(schema::StructEditor& object) {
 
 constinit const KindRules kReplicationControllerRules = {
     .counts_generation = true,
+    // From before there was a collector.
+    .garbage_collection = rest::GarbageCollection::kOrphan,
     .validate = Validate,
     .validate_status = ValidateStatus,
     .warnings = ControllerWarnings,

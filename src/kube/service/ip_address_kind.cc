@@ -101,6 +101,7 @@ constinit const rest::KindRules kIpAddressRules = {
 };
 
 constinit const rest::KindRules kServiceCidrRules = {
+    .prepare_status = rest::KeepMetadata,
     .validate = ValidateRange,
     .validate_update = ValidateRangeUpdate,
 };
