@@ -85,7 +85,8 @@ Cluster::Cluster(const Options& options, rest::KindTable kinds, Storage& storage
                 storage.store()) {
   auto lifecycle = std::make_unique<kube::core::NamespaceLifecycle>(clock);
   auto& namespaces = *lifecycle;
-  admission_ = admission::Chain(One(std::move(lifecycle)));
+  admission_ =
+      kube::plugins::MakeChain(options.admission, admission_objects_, One(std::move(lifecycle)));
   core_.AddTo(kinds);
   services_.AddTo(kinds);
   api_ = std::make_unique<kube::BuiltInApi>(kube::ApiParts{.catalog = api::kCatalog,
@@ -96,6 +97,7 @@ Cluster::Cluster(const Options& options, rest::KindTable kinds, Storage& storage
                                                            .admission = &admission_,
                                                            .authorizer = &authorizer,
                                                            .form = StoredFormOf(options)});
+  admission_objects_.Bind(*api_);
   auto spec = [&](std::string_view group, std::string_view plural) -> const rest::ResourceSpec& {
     const auto* found = api_->Find(group, plural);
     KEELSON_CHECK(found != nullptr);

@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/result.h"
+#include "kube/admission/plugins.h"
 #include "kube/bootstrap/bootstrap.h"
 #include "kube/built_in_api.h"
 #include "kube/core/namespace_lifecycle.h"
@@ -31,6 +32,7 @@ class Cluster {
  private:
   kube::core::Kinds core_;
   kube::service::Kinds services_;
+  kube::plugins::Objects admission_objects_;
   admission::Chain admission_;
   std::unique_ptr<kube::BuiltInApi> api_;
   std::unique_ptr<kube::bootstrap::Bootstrap> bootstrap_;

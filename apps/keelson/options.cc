@@ -1,5 +1,7 @@
 #include "options.h"
 
+#include <fmt/format.h>
+
 #include <charconv>
 
 #include "base/quote.h"
@@ -87,6 +89,14 @@ void Options::AddFlags(flags::FlagSet& flags) {
   access.AddProviderFlags(flags);
   flags.BeginSection("Authorization");
   access.AddAuthorizationFlags(flags);
+  flags.BeginSection("Admission");
+  flags.StringSlice("enable-admission-plugins", admission.enable,
+                    fmt::format("Admission plugins to run besides those that run by default ({}). "
+                                "All there are: {}. The order does not matter.",
+                                fmt::join(kube::plugins::DefaultPluginNames(), ", "),
+                                fmt::join(kube::plugins::PluginNames(), ", ")));
+  flags.StringSlice("disable-admission-plugins", admission.disable,
+                    "Admission plugins not to run although they would by default.");
   flags.BeginSection("Misc");
   kubelet.AddFlags(flags);
   cluster.AddFlags(flags);
@@ -106,6 +116,7 @@ std::vector<std::string> Options::Validate() const {
   }
   for (auto& error : access.Validate()) errors.push_back(std::move(error));
   for (auto& error : cluster.Validate()) errors.push_back(std::move(error));
+  for (auto& error : kube::plugins::CheckOptions(admission)) errors.push_back(std::move(error));
   return errors;
 }
 

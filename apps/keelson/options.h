@@ -9,6 +9,7 @@
 #include "access_options.h"
 #include "base/flags.h"
 #include "base/ip_address.h"
+#include "kube/admission/plugins.h"
 #include "kube/relay/kubelet.h"
 #include "kube/service/port_allocator.h"
 #include "server/options.h"
@@ -37,6 +38,7 @@ struct Options {
   std::string data_dir = DefaultDataFolder();
   std::string storage_media_type;
   AccessOptions access;
+  kube::plugins::ChainOptions admission;
   kube::KubeletOptions kubelet;
   ClusterOptions cluster;
   uint64_t verbosity = 0;

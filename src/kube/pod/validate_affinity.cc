@@ -189,7 +189,8 @@ void ValidateNodeSelector(const Value& selector, const Path& path, FieldErrors& 
     errors.push_back(Required(list, "must have at least one node selector term"));
   }
   size_t i = 0;
-  for (auto term : terms) ValidateNodeTerm(term, /*any_label_value=*/false, list.Index(i++), errors);
+  for (auto term : terms)
+    ValidateNodeTerm(term, /*any_label_value=*/false, list.Index(i++), errors);
 }
 
 void ValidateAffinity(core::Affinity affinity, const Path& path, FieldErrors& errors) {

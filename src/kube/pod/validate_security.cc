@@ -7,6 +7,7 @@
 
 #include "base/quote.h"
 #include "kube/pod/validation.h"
+#include "schema/internal_form.h"
 
 namespace keelson::kube::pod {
 namespace {
@@ -86,12 +87,9 @@ void ValidateSeccomp(core::SeccompProfile profile, const Path& path, FieldErrors
       CheckDescending(*local, path.Child("localhostProfile"), errors);
     }
   } else if (local) {
-    // Upstream prints its internal struct.
-    errors.push_back(
-        Invalid(path.Child("localhostProfile"),
-                schema::BadValue::Json(fmt::format(R"({{"Type":{},"LocalhostProfile":{}}})",
-                                                   Quote(profile.type()), Quote(*local))),
-                "can only be set when seccomp type is Localhost"));
+    errors.push_back(Invalid(path.Child("localhostProfile"),
+                             schema::InternalBadValue(profile.Schema(), profile.value()),
+                             "can only be set when seccomp type is Localhost"));
   }
 }
 
@@ -294,13 +292,13 @@ void ValidateContainerSecurity(core::SecurityContext context, bool host_users,
   ValidateSeccomp(context.seccompProfile(), path.Child("seccompProfile"), errors);
   if (context.allowPrivilegeEscalation() == false) {
     if (privileged) {
-      errors.push_back(Invalid(path, context.value(),
+      errors.push_back(Invalid(path, schema::InternalBadValue(context.Schema(), context.value()),
                                "cannot set `allowPrivilegeEscalation` to false and `privileged` "
                                "to true"));
     }
     for (auto capability : context.capabilities().add()) {
       if (capability != "CAP_SYS_ADMIN") continue;
-      errors.push_back(Invalid(path, context.value(),
+      errors.push_back(Invalid(path, schema::InternalBadValue(context.Schema(), context.value()),
                                "cannot set `allowPrivilegeEscalation` to false and "
                                "`capabilities.Add` CAP_SYS_ADMIN"));
     }

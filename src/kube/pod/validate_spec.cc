@@ -6,6 +6,7 @@
 
 #include "kube/pod/validation.h"
 #include "rest/object_meta.h"
+#include "schema/internal_form.h"
 
 namespace keelson::kube::pod {
 namespace {
@@ -42,13 +43,13 @@ void ValidateResourceClaims(core::PodSpec spec, const Value* metadata, const Pat
     const auto name = claim.resourceClaimName();
     const auto template_name = claim.resourceClaimTemplateName();
     if (name && template_name) {
-      errors.push_back(Invalid(at, claim.value(),
+      errors.push_back(Invalid(at, schema::InternalBadValue(claim.Schema(), claim.value()),
                                "at most one of `resourceClaimName` or `resourceClaimTemplateName` "
                                "may be specified"));
     }
     if (!name && !template_name) {
       errors.push_back(
-          Invalid(at, claim.value(),
+          Invalid(at, schema::InternalBadValue(claim.Schema(), claim.value()),
                   "must specify one of: `resourceClaimName`, `resourceClaimTemplateName`"));
     }
     if (name) CheckSubdomain(*name, at.Child("resourceClaimName"), errors);
