@@ -161,7 +161,7 @@ Result<void> Serve(Options options) {
   TRY(auto components, kube::ComponentStatuses::Create(*pool));
   kinds.Add(components->Kinds());
   Cluster cluster(options, std::move(kinds), *storage, *access->authorizer(), clock);
-  cluster.api().Install(server->mux());
+  cluster.api().Install(server->mux(), options.features.discovery);
   TRY_VOID(cluster.AddHooks(*server));
   server::InstallOpenApi(server->mux(),
                          std::make_shared<server::OpenApiDocuments>(

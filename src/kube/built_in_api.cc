@@ -240,12 +240,12 @@ std::vector<rest::DiscoveryGroup> BuiltInApi::DiscoveryGroups() const {
   return groups;
 }
 
-void BuiltInApi::Install(server::PathMux& mux) {
+void BuiltInApi::Install(server::PathMux& mux, bool discovery) {
   std::vector<const rest::ResourceHandler*> handlers;
   for (const auto& served : served_) handlers.push_back(&served->handler);
   auto endpoint =
       std::make_shared<server::ApiEndpoint>(parts_.catalog, DiscoveryGroups(), handlers);
-  for (auto& root : endpoint->roots()) mux.HandleService(root, endpoint);
+  for (auto& root : endpoint->roots(discovery)) mux.HandleService(root, endpoint);
 }
 
 }  // namespace keelson::kube

@@ -45,7 +45,8 @@ class BuiltInApi final : public rest::ObjectStores {
   explicit BuiltInApi(ApiParts parts);
   ~BuiltInApi() override;
 
-  void Install(server::PathMux& mux);
+  // Without discovery nobody is told which groups there are; they are served all the same.
+  void Install(server::PathMux& mux, bool discovery = true);
 
   // A stored resource; null when there is none of that name. Lives as long as this.
   const rest::ResourceSpec* Find(std::string_view group, std::string_view plural) const;

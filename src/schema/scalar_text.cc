@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <map>
 #include <vector>
 
 #include "base/quote.h"
@@ -211,19 +212,23 @@ Result<Value> JsonScanner::List(int depth) {
   return Value::List({copy, items.size()});
 }
 
+// Of a repeated name the last value counts.
 Result<Value> JsonScanner::Object(int depth) {
-  std::vector<Member> members;
+  std::map<std::string_view, Value> members;
   if (!Take('}')) {
     do {
       TRY(auto name, String());
       if (!Take(':')) return Fail(ErrorCode::kInvalid, "expected a colon");
       TRY(auto member, Any(depth + 1));
-      members.emplace_back(value::InternName(arena_, name), member);
+      members.insert_or_assign(name, member);
     } while (Take(','));
     if (!Take('}')) return Fail(ErrorCode::kInvalid, "unterminated object");
   }
   auto* copy = arena_.AllocateArray<Member>(members.size());
-  std::uninitialized_copy(members.begin(), members.end(), copy);
+  Member* next = copy;
+  for (const auto& [name, member] : members) {
+    new (next++) Member(value::InternName(arena_, name), member);
+  }
   return Value::Object({copy, members.size()});
 }
 

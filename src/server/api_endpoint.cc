@@ -157,8 +157,9 @@ void ApiEndpoint::RenderDocuments(const schema::Catalog& catalog) {
   aggregated_groups_ = rest::RenderAggregated(named);
 }
 
-std::vector<std::string> ApiEndpoint::roots() const {
-  std::vector<std::string> roots{"/api", "/apis"};
+std::vector<std::string> ApiEndpoint::roots(bool discovery) const {
+  std::vector<std::string> roots{"/api"};
+  if (discovery) roots.emplace_back("/apis");
   for (const auto& group : groups_) {
     if (!group.name.empty()) roots.push_back("/apis/" + group.name);
   }

@@ -27,8 +27,9 @@ class ApiEndpoint final : public Endpoint {
 
   Pending Serve(RequestContext& context) override;
 
-  // The roots to register with PathMux::HandleService: /api, /apis and /apis/<group>.
-  std::vector<std::string> roots() const;
+  // The roots to register with PathMux::HandleService: /api, /apis/<group> and, when the server
+  // offers discovery, /apis, which lists the groups.
+  std::vector<std::string> roots(bool discovery) const;
 
  private:
   struct Document {
