@@ -31,8 +31,7 @@ class Replaceable {
   std::shared_ptr<T> part_;
 };
 
-class ReplaceableTokens final : public TokenAuthenticator,
-                                public Replaceable<TokenAuthenticator> {
+class ReplaceableTokens final : public TokenAuthenticator, public Replaceable<TokenAuthenticator> {
  public:
   using Replaceable::Replaceable;
   std::optional<Authentication> TryToken(std::string_view token,

@@ -40,7 +40,7 @@ struct ServerDeps {
   ProcessState& process;
   std::shared_ptr<auth::Authenticator> authenticator;
   std::shared_ptr<auth::Authorizer> authorizer;
-  std::shared_ptr<audit::Backend> audit;       // null: none
+  std::shared_ptr<audit::Backend> audit;             // null: none
   std::shared_ptr<auth::Impersonator> impersonator;  // null: refused
   std::shared_ptr<const LoopbackClientConfig> loopback;
   StagePtr flow_control;  // null: in-flight limits
