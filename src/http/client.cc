@@ -42,6 +42,20 @@ Result<void> CheckRequest(const ClientRequest& request) {
   return {};
 }
 
+Task<Result<void>> WriteTo(std::shared_ptr<ClientCall> call, Slice bytes) {
+  call->Queue(std::move(bytes));
+  co_await call->Drained();
+  if (call->error) co_return std::unexpected(*call->error);
+  if (call->session == nullptr) co_return Fail(ErrorCode::kUnavailable, "the connection is gone");
+  co_return Result<void>();
+}
+
+Task<Result<ClientResponse>> AnswerOf(std::shared_ptr<ClientCall> call) {
+  while (!call->head_ready && !call->error) co_await call->progress();
+  if (!call->head_ready) co_return std::unexpected(*call->error);
+  co_return ClientResponse(std::move(call));
+}
+
 // The two sides of a tunnel, after 101.
 class ClientTunnel final : public ByteStream {
  public:
@@ -53,14 +67,6 @@ class ClientTunnel final : public ByteStream {
   void Close() override { call_->Abandon(); }
 
  private:
-  static Task<Result<void>> WriteTo(std::shared_ptr<ClientCall> call, Slice bytes) {
-    call->Queue(std::move(bytes));
-    co_await call->Drained();
-    if (call->error) co_return std::unexpected(*call->error);
-    if (call->session == nullptr) co_return Fail(ErrorCode::kUnavailable, "the connection is gone");
-    co_return Result<void>();
-  }
-
   std::shared_ptr<ClientCall> call_;
 };
 
@@ -79,11 +85,28 @@ int ClientResponse::status() const { return call_->status; }
 Protocol ClientResponse::protocol() const { return call_->protocol; }
 const Headers& ClientResponse::headers() const { return call_->headers; }
 BodyReader& ClientResponse::body() { return *call_; }
+const Headers& ClientResponse::trailers() const { return call_->trailers; }
 
 std::unique_ptr<ByteStream> ClientResponse::TakeStream() {
   KEELSON_CHECK(call_ && call_->status == 101);
   return std::make_unique<ClientTunnel>(std::exchange(call_, nullptr));
 }
+
+// --- ClientStream
+
+ClientStream& ClientStream::operator=(ClientStream&& other) noexcept {
+  std::swap(call_, other.call_);
+  return *this;
+}
+ClientStream::~ClientStream() {
+  if (call_) call_->Abandon();
+}
+Task<Result<void>> ClientStream::Write(Slice bytes) { return WriteTo(call_, std::move(bytes)); }
+void ClientStream::Queue(Slice bytes) { call_->Queue(std::move(bytes)); }
+void ClientStream::Finish() { call_->EndBody(); }
+bool ClientStream::unprocessed() const { return call_->unprocessed; }
+
+Task<Result<ClientResponse>> ClientStream::Answer() { return AnswerOf(call_); }
 
 // --- Shard: the connections of one io thread
 
@@ -103,6 +126,7 @@ class Client::Shard final : public std::enable_shared_from_this<Shard>,
   size_t connections() const { return open_.load(std::memory_order_relaxed); }
 
   static Task<Result<ClientResponse>> Send(std::shared_ptr<Shard> self, ClientRequest request);
+  static Task<Result<ClientStream>> Open(std::shared_ptr<Shard> self, ClientRequest request);
   void Stop();
 
  private:
@@ -114,8 +138,16 @@ class Client::Shard final : public std::enable_shared_from_this<Shard>,
     bool known = false;        // there has been one
   };
 
+  Result<ClientUrl> Prepare(ClientRequest& request) const;
+  std::shared_ptr<ClientCall> NewCall(const ClientRequest& request, TimePoint deadline);
+  static Task<Result<std::shared_ptr<ClientConnection>>> Acquire(std::shared_ptr<Shard> self,
+                                                                 const ClientUrl& url, bool h1_only,
+                                                                 std::shared_ptr<ClientCall> call);
   static Task<Result<void>> Try(std::shared_ptr<Shard> self, ClientRequest& request,
                                 const ClientUrl& url, std::shared_ptr<ClientCall> call);
+  TimePoint DeadlineOf(const ClientRequest& request) const {
+    return request.timeout ? thread_.Now() + *request.timeout : TimePoint::max();
+  }
   void Limit(ClientCall& call, TimePoint when, Error why);
   std::shared_ptr<ClientConnection> FindFree(const std::string& key);
   bool MayDial(const Origin& origin) const;
@@ -146,31 +178,60 @@ class Client::Shard final : public std::enable_shared_from_this<Shard>,
   bool stopped_ = false;
 };
 
+Result<ClientUrl> Client::Shard::Prepare(ClientRequest& request) const {
+  TRY(auto url, ClientUrl::Parse(request.url));
+  if (options_->authorize) TRY_VOID(options_->authorize(request.headers));
+  if (!request.upgrade.empty()) request.headers.Set("upgrade", request.upgrade);
+  TRY_VOID(CheckRequest(request));
+  return url;
+}
+
+std::shared_ptr<ClientCall> Client::Shard::NewCall(const ClientRequest& request,
+                                                   TimePoint deadline) {
+  auto call = std::make_shared<ClientCall>(shared_from_this());
+  call->method = request.method;
+  Limit(*call, deadline, {ErrorCode::kTimeout, "context deadline exceeded"});
+  if (request.stop.stop_possible()) {
+    call->on_stop.emplace(request.stop, [weak = std::weak_ptr(call), thread = &thread_] {
+      thread->Post([weak] {
+        if (auto live = weak.lock()) live->GiveUp({ErrorCode::kCancelled, "context canceled"});
+      });
+    });
+  }
+  return call;
+}
+
+Task<Result<ClientStream>> Client::Shard::Open(std::shared_ptr<Shard> self, ClientRequest request) {
+  auto url = self->Prepare(request);
+  if (!url) co_return std::unexpected(Describe(request, url.error()));
+  auto call = self->NewCall(request, self->DeadlineOf(request));
+  ClientStream stream(call);
+  auto connection = co_await Acquire(self, *url, /*h1_only=*/false, call);
+  if (!connection) co_return std::unexpected(Describe(request, connection.error()));
+  if (!(*connection)->multiplexed()) {
+    Error why{ErrorCode::kUnsupported, "the server does not speak HTTP/2"};
+    co_return std::unexpected(Describe(request, std::move(why)));
+  }
+  ClientRequestHead head;
+  head.method = request.method;
+  head.scheme = url->tls ? "https" : "http";
+  head.authority = url->authority;
+  head.target = url->target;
+  head.headers = &request.headers;
+  head.has_body = true;
+  (*connection)->Begin(call, head);
+  if (call->error) co_return std::unexpected(Describe(request, *call->error));
+  for (auto& slice : request.body) call->Queue(std::move(slice));
+  co_return stream;
+}
+
 Task<Result<ClientResponse>> Client::Shard::Send(std::shared_ptr<Shard> self,
                                                  ClientRequest request) {
-  auto url = ClientUrl::Parse(request.url);
+  auto url = self->Prepare(request);
   if (!url) co_return std::unexpected(Describe(request, url.error()));
-  if (self->options_->authorize) {
-    auto authorized = self->options_->authorize(request.headers);
-    if (!authorized) co_return std::unexpected(Describe(request, authorized.error()));
-  }
-  if (!request.upgrade.empty()) request.headers.Set("upgrade", request.upgrade);
-  auto checked = CheckRequest(request);
-  if (!checked) co_return std::unexpected(Describe(request, checked.error()));
-
-  const TimePoint deadline =
-      request.timeout ? self->thread_.Now() + *request.timeout : TimePoint::max();
+  const TimePoint deadline = self->DeadlineOf(request);
   for (int attempt = 1;; ++attempt) {
-    auto call = std::make_shared<ClientCall>(self);
-    call->method = request.method;
-    self->Limit(*call, deadline, {ErrorCode::kTimeout, "context deadline exceeded"});
-    if (request.stop.stop_possible()) {
-      call->on_stop.emplace(request.stop, [weak = std::weak_ptr(call), thread = &self->thread_] {
-        thread->Post([weak] {
-          if (auto live = weak.lock()) live->GiveUp({ErrorCode::kCancelled, "context canceled"});
-        });
-      });
-    }
+    auto call = self->NewCall(request, deadline);
     auto done = co_await Try(self, request, *url, call);
     if (done) co_return ClientResponse(std::move(call));
     // Retried where the peer cannot have acted on it, or may act on it twice.
@@ -193,20 +254,19 @@ void Client::Shard::Limit(ClientCall& call, TimePoint when, Error why) {
   thread_.timers().Arm(*call.timer, when);
 }
 
-Task<Result<void>> Client::Shard::Try(std::shared_ptr<Shard> self, ClientRequest& request,
-                                      const ClientUrl& url, std::shared_ptr<ClientCall> call) {
-  const bool h1_only = !request.upgrade.empty() || !self->options_->http2;
+// A connection that takes the call at once: one of the pool, or a new one. `url` outlives it.
+Task<Result<std::shared_ptr<ClientConnection>>> Client::Shard::Acquire(
+    std::shared_ptr<Shard> self, const ClientUrl& url, bool h1_only,
+    std::shared_ptr<ClientCall> call) {
   const std::string key =
       fmt::format("{}{}{}", url.tls ? "https://" : "http://", url.authority, h1_only ? "#1" : "");
-  std::shared_ptr<ClientConnection> connection;
   for (;;) {
     if (self->stopped_) call->Break({ErrorCode::kCancelled, "the client was stopped"});
     if (call->error) {
       self->StopWaiting(key, call);
       co_return std::unexpected(*call->error);
     }
-    connection = self->FindFree(key);
-    if (connection) break;
+    if (auto connection = self->FindFree(key)) co_return connection;
     self->origins_[key].waiters.push_back(call);
     if (self->MayDial(self->origins_[key])) self->Dial(key, url, h1_only);
     // A dial may end, well or badly, before it returns; nobody is woken who does not wait yet.
@@ -216,7 +276,12 @@ Task<Result<void>> Client::Shard::Try(std::shared_ptr<Shard> self, ClientRequest
     }
     co_await call->progress();
   }
+}
 
+Task<Result<void>> Client::Shard::Try(std::shared_ptr<Shard> self, ClientRequest& request,
+                                      const ClientUrl& url, std::shared_ptr<ClientCall> call) {
+  const bool h1_only = !request.upgrade.empty() || !self->options_->http2;
+  CO_TRY(auto connection, co_await Acquire(self, url, h1_only, call));
   ClientRequestHead head;
   head.method = request.method;
   head.scheme = url.tls ? "https" : "http";
@@ -294,6 +359,7 @@ void Client::Shard::Dial(const std::string& key, const ClientUrl& url, bool h1_o
     target.tls = *std::move(context);
     target.server_name = options_->server_name.empty() ? url.host : options_->server_name;
   }
+  target.http2_in_clear = options_->http2_in_clear && !h1_only;
   ClientConnection::Owner& owner = *this;
   auto connection = std::make_shared<ClientConnection>(owner, thread_, *options_, key);
   auto& origin = origins_[key];
@@ -423,12 +489,19 @@ Client::~Client() {
   released.wait();
 }
 
+const std::shared_ptr<Client::Shard>& Client::CurrentShard() const {
+  auto found = std::ranges::find(state_->shards, Executor::Current(),
+                                 [](const auto& shard) { return &shard->thread(); });
+  KEELSON_CHECK(found != state_->shards.end());  // not on one of the pool's io threads
+  return *found;
+}
+
 Task<Result<ClientResponse>> Client::Send(ClientRequest request) {
-  for (auto& shard : state_->shards) {
-    if (&shard->thread() == Executor::Current()) return Shard::Send(shard, std::move(request));
-  }
-  KEELSON_CHECK(!"Client::Send outside of the pool's io threads");
-  std::abort();
+  return Shard::Send(CurrentShard(), std::move(request));
+}
+
+Task<Result<ClientStream>> Client::Open(ClientRequest request) {
+  return Shard::Open(CurrentShard(), std::move(request));
 }
 
 size_t Client::connections() const {

@@ -1,6 +1,7 @@
 #pragma once
 
-// An HTTP client: HTTP/1.1 and HTTP/2, TLS, pooled connections, streamed bodies, upgrade tunnels.
+// An HTTP client: HTTP/1.1 and HTTP/2, TLS, pooled connections, streamed bodies, full-duplex
+// streams, upgrade tunnels.
 //
 //   http::ClientRequest request{.method = "GET", .url = "https://10.0.0.1:6443/readyz"};
 //   CO_TRY(auto response, co_await client->Send(std::move(request)));
@@ -41,7 +42,8 @@ struct ClientOptions {
   std::function<bool(const net::Address&)> allow;
   // Called for every request, to add credentials that may change (a bearer token).
   std::function<Result<void>(Headers&)> authorize;
-  bool http2 = true;  // offered by ALPN; in clear it is HTTP/1.1 always
+  bool http2 = true;            // offered by ALPN
+  bool http2_in_clear = false;  // without TLS, speak HTTP/2 at once: the peer is known to
 
   Duration connect_timeout = std::chrono::seconds(30);  // look-up, TCP and TLS together
   Duration response_header_timeout = Duration::zero();  // from the request's end; zero: none
@@ -78,9 +80,37 @@ class ClientResponse {
   Protocol protocol() const;
   const Headers& headers() const;
   BodyReader& body();
+  // What came behind the body, once that has been read to its end. HTTP/2 only.
+  const Headers& trailers() const;
 
   // After status 101: the connection as plain bytes. It outlives the response.
   std::unique_ptr<ByteStream> TakeStream();
+
+ private:
+  std::shared_ptr<ClientCall> call_;
+};
+
+// A request whose body is written while its answer is read. One coroutine may write while another
+// one reads. HTTP/2 only.
+class ClientStream {
+ public:
+  explicit ClientStream(std::shared_ptr<ClientCall> call) : call_(std::move(call)) {}
+  ClientStream(ClientStream&&) noexcept = default;
+  ClientStream& operator=(ClientStream&& other) noexcept;
+  // Ends the answer, too, unless that has been read to its end: the stream is reset.
+  ~ClientStream();
+
+  // Queues the bytes and suspends while the peer does not keep up. Fails once the stream is over.
+  Task<Result<void>> Write(Slice bytes);
+  // The same without waiting; what is queued beyond the peer's pace is the caller's concern.
+  void Queue(Slice bytes);
+  // The request's body ends here.
+  void Finish();
+
+  // The head of the answer. Called once.
+  Task<Result<ClientResponse>> Answer();
+  // After a failure: the peer did nothing with the request, so it may be sent again.
+  bool unprocessed() const;
 
  private:
   std::shared_ptr<ClientCall> call_;
@@ -100,6 +130,10 @@ class Client {
   // byte of the answer and the method is idempotent.
   Task<Result<ClientResponse>> Send(ClientRequest request);
 
+  // Begins a full-duplex request; its `body` goes first, `body_stream` and `upgrade` do not count.
+  // A failure means that nothing was sent. Not repeated by itself.
+  Task<Result<ClientStream>> Open(ClientRequest request);
+
   // Open connections, over all threads; for tests and metrics.
   size_t connections() const;
 
@@ -108,6 +142,7 @@ class Client {
   friend class ClientConnection;
   struct State;
   explicit Client(std::unique_ptr<State> state);
+  const std::shared_ptr<Shard>& CurrentShard() const;
 
   std::unique_ptr<State> state_;
 };

@@ -87,6 +87,7 @@ class ClientCall final : public BodyReader, public std::enable_shared_from_this<
   Headers headers;
   std::unique_ptr<char[]> head_bytes;  // what headers point into
   size_t header_bytes = 0;
+  Headers trailers;
   std::optional<uint64_t> content_length;
   bool head_ready = false;
   std::deque<Slice> in;

@@ -89,7 +89,8 @@ void ClientConnection::DialFailed(Error error) {
 
 void ClientConnection::OnOpen() {
   phase_ = Phase::kOpen;
-  if (auto* tls = stream_->tls_session()) multiplexed_ = tls->TakeFacts().alpn == "h2";
+  auto* tls = stream_->tls_session();
+  multiplexed_ = tls != nullptr ? tls->TakeFacts().alpn == "h2" : target_.http2_in_clear;
   ClientSessionHost& host = *this;
   if (multiplexed_) {
     session_ = std::make_unique<H2ClientSession>(host, session_options_);

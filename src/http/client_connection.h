@@ -21,6 +21,7 @@ struct ClientTarget {
   std::string host;
   uint16_t port = 0;
   std::shared_ptr<const net::TlsContext> tls;  // null in clear
+  bool http2_in_clear = false;
   std::string server_name;
 };
 

@@ -150,9 +150,10 @@ void H2ClientSession::Begin(std::shared_ptr<ClientCall> call, const ClientReques
   };
   std::deque<std::string> lowered;  // names must be in lower case; the strings must not move
   for (const auto& [name, value] : head.headers->fields()) {
-    if (IsFramingField(name)) continue;
     auto& text = lowered.emplace_back(name);
     for (char& c : text) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
+    const bool asks_for_trailers = text == "te" && value == "trailers";
+    if (IsFramingField(text) && !asks_for_trailers) continue;
     fields.push_back(Pair(text, value));
   }
   if (head.has_body && head.body_length) {
@@ -181,13 +182,15 @@ ClientCall* H2ClientSession::Find(int32_t stream) {
 
 void H2ClientSession::OnField(ClientCall& call, std::string_view name, std::string_view value) {
   call.responded = true;
-  if (call.head_ready || call.error) return;  // trailers
+  if (call.error) return;
   call.header_bytes += name.size() + value.size() + 32;
   if (call.header_bytes > options_.max_header_bytes) {
     nghttp2_submit_rst_stream(session_, NGHTTP2_FLAG_NONE, call.stream_id, NGHTTP2_CANCEL);
     return call.Break({ErrorCode::kTooLarge, "server response headers exceeded the limit"});
   }
-  if (name == ":status") {
+  if (call.head_ready) {
+    call.trailers.Add(name, value);
+  } else if (name == ":status") {
     std::from_chars(value.data(), value.data() + value.size(), call.status);
   } else {
     call.headers.Add(name, value);

@@ -68,6 +68,12 @@ class Peer {
     nghttp2_submit_headers(session, end ? NGHTTP2_FLAG_END_STREAM : 0, stream, nullptr, &field, 1,
                            nullptr);
   }
+  void Trailers(int32_t stream, std::string value) {
+    std::string name = "x-late";
+    nghttp2_nv field{reinterpret_cast<uint8_t*>(name.data()),
+                     reinterpret_cast<uint8_t*>(value.data()), name.size(), value.size(), 0};
+    nghttp2_submit_headers(session, NGHTTP2_FLAG_END_STREAM, stream, nullptr, &field, 1, nullptr);
+  }
   // `size` bytes of data, as far as the window allows.
   void Data(int32_t stream, size_t size) {
     left = size;
@@ -148,6 +154,27 @@ TEST_F(H2Client, TellsInformationalAnswersFromTheRealOne) {
   EXPECT_EQ(call->status, 404);
   EXPECT_TRUE(call->in_ended);
   EXPECT_TRUE(session_.idle());
+}
+
+TEST_F(H2Client, KeepsTrailersApartAndBounded) {
+  headers_.Add("TE", "trailers");
+  options_.max_header_bytes = 1000;
+  auto call = Begin();
+  EXPECT_TRUE(peer_.heard.ends_with("1 te=trailers\n"));
+  peer_.Answer(1, "200", false);
+  Settle();
+  peer_.Trailers(1, std::string(100, 'v'));
+  Settle();
+  EXPECT_FALSE(call->headers.Has("x-late"));
+  EXPECT_EQ(call->trailers.Get("x-late"), std::string(100, 'v'));
+  EXPECT_TRUE(call->in_ended);
+
+  auto flooded = Begin();
+  peer_.Answer(3, "200", false);
+  peer_.Trailers(3, std::string(1000, 'v'));
+  Settle();
+  ASSERT_TRUE(flooded->error);
+  EXPECT_EQ(flooded->error->code, ErrorCode::kTooLarge);
 }
 
 TEST_F(H2Client, ReceivesNoMoreThanAWindowThatNobodyReads) {
