@@ -8,6 +8,8 @@
 #include <utility>
 
 #include "api/catalog.h"
+#include "kube/access/certificate_admission.h"
+#include "kube/access/node_restriction.h"
 
 namespace keelson::app {
 namespace {
@@ -61,13 +63,6 @@ kube::bootstrap::Options BootstrapOptions(const Options& options) {
   return bootstrap;
 }
 
-std::vector<std::unique_ptr<const admission::Plugin>> One(
-    std::unique_ptr<const admission::Plugin> plugin) {
-  std::vector<std::unique_ptr<const admission::Plugin>> plugins;
-  plugins.push_back(std::move(plugin));
-  return plugins;
-}
-
 rest::StoredForm StoredFormOf(const Options& options) {
   auto form = rest::ParseStoredForm(options.storage_media_type);
   KEELSON_CHECK(form.has_value());  // Options::Validate has refused others
@@ -85,8 +80,10 @@ Cluster::Cluster(const Options& options, rest::KindTable kinds, Storage& storage
                 storage.store()) {
   auto lifecycle = std::make_unique<kube::core::NamespaceLifecycle>(clock);
   auto& namespaces = *lifecycle;
-  admission_ =
-      kube::plugins::MakeChain(options.admission, admission_objects_, One(std::move(lifecycle)));
+  auto plugins = kube::access::CertificatePlugins(authorizer);
+  plugins.push_back(std::move(lifecycle));
+  plugins.push_back(std::make_unique<kube::access::NodeRestriction>(stores_, authorizer));
+  admission_ = kube::plugins::MakeChain(options.admission, admission_objects_, std::move(plugins));
   core_.AddTo(kinds);
   services_.AddTo(kinds);
   api_ = std::make_unique<kube::BuiltInApi>(kube::ApiParts{.catalog = api::kCatalog,
@@ -98,6 +95,7 @@ Cluster::Cluster(const Options& options, rest::KindTable kinds, Storage& storage
                                                            .authorizer = &authorizer,
                                                            .form = StoredFormOf(options)});
   admission_objects_.Bind(*api_);
+  stores_ = api_.get();
   auto spec = [&](std::string_view group, std::string_view plural) -> const rest::ResourceSpec& {
     const auto* found = api_->Find(group, plural);
     KEELSON_CHECK(found != nullptr);

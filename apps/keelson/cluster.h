@@ -3,6 +3,7 @@
 // The built-in API of the program: the code of its kinds, the stores behind them, and the objects a
 // new cluster starts with.
 
+#include <atomic>
 #include <memory>
 
 #include "base/clock.h"
@@ -33,6 +34,7 @@ class Cluster {
   kube::core::Kinds core_;
   kube::service::Kinds services_;
   kube::plugins::Objects admission_objects_;
+  std::atomic<const rest::ObjectStores*> stores_ = nullptr;
   admission::Chain admission_;
   std::unique_ptr<kube::BuiltInApi> api_;
   std::unique_ptr<kube::bootstrap::Bootstrap> bootstrap_;

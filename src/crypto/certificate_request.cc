@@ -2,10 +2,11 @@
 
 #include "crypto/openssl.h"
 #include "crypto/pem.h"
+#include "crypto/x509_name.h"
 
 namespace keelson::crypto {
 
-Result<void> CheckCertificateRequest(std::string_view pem) {
+Result<DistinguishedName> ReadCertificateRequest(std::string_view pem) {
   const auto blocks = ParsePem(pem);
   if (!blocks || blocks->empty() || blocks->front().type != "CERTIFICATE REQUEST") {
     return Fail(ErrorCode::kInvalid, "PEM block type must be CERTIFICATE REQUEST");
@@ -20,7 +21,7 @@ Result<void> CheckCertificateRequest(std::string_view pem) {
   if (X509_REQ_verify(request.get(), X509_REQ_get0_pubkey(request.get())) != 1) {
     return FailOpenssl(ErrorCode::kInvalid, "checking the signature of the request");
   }
-  return {};
+  return ReadName(X509_REQ_get_subject_name(request.get()));
 }
 
 }  // namespace keelson::crypto

@@ -6,6 +6,7 @@
 #include <set>
 #include <utility>
 
+#include "admission/refusal.h"
 #include "base/quote.h"
 #include "kube/access/node_authorizer.h"
 #include "kube/access/node_references.h"
@@ -15,6 +16,7 @@
 namespace keelson::kube::access {
 namespace {
 
+using admission::Forbid;
 using admission::Operation;
 using admission::Request;
 using value::Value;
@@ -52,11 +54,6 @@ bool IsForbiddenLabel(std::string_view key) {
   const auto within = [&](std::string_view domain) { return IsWithin(ns, domain); };
   return std::ranges::find(kKubeletLabels, key) == std::end(kKubeletLabels) &&
          std::ranges::none_of(kKubeletNamespaces, within);
-}
-
-std::unexpected<Status> Forbid(const Request& request, std::string_view why) {
-  return std::unexpected(ForbiddenStatus(
-      {std::string(request.info->group), std::string(request.resource)}, request.name, why));
 }
 
 // Semantically: nothing and an empty list are the same.
@@ -200,10 +197,10 @@ bool NodeRestriction::Handles(const Request& request) const {
   return request.user != nullptr && NodeIdentity(*request.user).has_value();
 }
 
-Task<value::Document> NodeRestriction::Find(std::string_view resource, std::string ns,
+Task<value::Document> NodeRestriction::Find(GroupResource resource, std::string ns,
                                             std::string name) const {
   const auto* stores = stores_.load(std::memory_order_acquire);
-  auto* store = stores == nullptr ? nullptr : stores->FindStore("", resource);
+  auto* store = stores == nullptr ? nullptr : stores->FindStore(resource.group, resource.resource);
   if (store == nullptr) co_return value::Document();
   auto object = co_await store->Get(std::move(ns), std::move(name));
   if (!object) co_return value::Document();
@@ -248,7 +245,7 @@ Task<ApiResult<void>> NodeRestriction::CheckMirrorPod(const Request& request,
                                           "reference",
                                           itself));
   }
-  const auto object = co_await Find("nodes", "", node);
+  const auto object = co_await Find({"", "nodes"}, "", node);
   if (object.root().is_null()) co_return std::unexpected(NotFoundStatus({"", "nodes"}, node));
   const auto uid = object.root()["metadata"]["uid"].AsString();
   if (owners[0]["uid"].AsString() != uid) {
@@ -272,7 +269,8 @@ Task<ApiResult<void>> NodeRestriction::CheckPod(const Request& request, std::str
   const auto itself = Quote(node);
   if (request.subresource == "status") co_return CheckPodStatus(request, node);
   if (request.subresource == "eviction") {
-    const auto pod = co_await Find("pods", std::string(request.ns), std::string(request.name));
+    const auto pod =
+        co_await Find({"", "pods"}, std::string(request.ns), std::string(request.name));
     if (pod.root().is_null()) {
       co_return std::unexpected(NotFoundStatus({"", "pods"}, request.name));
     }
@@ -313,7 +311,7 @@ Task<ApiResult<void>> NodeRestriction::CheckToken(const Request& request, std::s
     co_return Forbid(request, "node requested token with a pod binding without a uid");
   }
   const std::string name(reference["name"].AsString());
-  const auto pod = co_await Find("pods", std::string(request.ns), name);
+  const auto pod = co_await Find({"", "pods"}, std::string(request.ns), name);
   if (pod.root().is_null()) co_return std::unexpected(NotFoundStatus({"", "pods"}, name));
   if (pod.root()["metadata"]["uid"].AsString() != uid) {
     co_return Forbid(
@@ -324,7 +322,7 @@ Task<ApiResult<void>> NodeRestriction::CheckToken(const Request& request, std::s
   if (pod.root()["spec"]["nodeName"].AsString() != node) {
     co_return Forbid(request, "node requested token bound to a pod scheduled on a different node");
   }
-  co_return ApiResult<void>();
+  co_return co_await CheckAudience(request, pod.root());
 }
 
 Task<ApiResult<void>> NodeRestriction::Validate(const Request& request) const {

@@ -11,6 +11,8 @@
 #include <string_view>
 
 #include "admission/admission.h"
+#include "auth/authorizer.h"
+#include "base/result.h"
 #include "base/status.h"
 #include "base/task.h"
 #include "rest/resource.h"
@@ -19,9 +21,10 @@ namespace keelson::kube::access {
 
 class NodeRestriction final : public admission::Plugin {
  public:
-  // `stores` outlives it; while it holds none, what depends on other objects is refused.
-  explicit NodeRestriction(const std::atomic<const rest::ObjectStores*>& stores)
-      : stores_(stores) {}
+  // Both outlive it; while `stores` holds none, what depends on other objects is refused.
+  NodeRestriction(const std::atomic<const rest::ObjectStores*>& stores,
+                  auth::Authorizer& authorizer)
+      : stores_(stores), authorizer_(authorizer) {}
 
   std::string_view name() const override { return "NodeRestriction"; }
   bool Handles(const admission::Request& request) const override;
@@ -32,10 +35,17 @@ class NodeRestriction final : public admission::Plugin {
   Task<ApiResult<void>> CheckPod(const admission::Request& request, std::string node) const;
   Task<ApiResult<void>> CheckMirrorPod(const admission::Request& request, std::string node) const;
   Task<ApiResult<void>> CheckToken(const admission::Request& request, std::string node) const;
+  // A token for others than this server is given to a kubelet when a volume of the pod calls for
+  // it, or a rule says so.
+  Task<ApiResult<void>> CheckAudience(const admission::Request& request, value::Value pod) const;
+  Task<Result<bool>> CallsForAudience(value::Value pod, std::string audience) const;
+  // The CSI driver behind a volume; empty when there is none.
+  Task<Result<std::string>> DriverOf(value::Value volume, value::Value pod) const;
   // The object's JSON, read anew; null when there is none.
-  Task<value::Document> Find(std::string_view resource, std::string ns, std::string name) const;
+  Task<value::Document> Find(GroupResource resource, std::string ns, std::string name) const;
 
   const std::atomic<const rest::ObjectStores*>& stores_;
+  auth::Authorizer& authorizer_;
 };
 
 // Labels that a kubelet may not set on its node, of those that differ. Pure.

@@ -132,7 +132,8 @@ TEST(NodeRestriction, LabelsOfTheSystemAreNotTheKubelets) {
 
 TEST(NodeRestriction, AKubeletWritesItsOwnNodeOnly) {
   std::atomic<const rest::ObjectStores*> stores{nullptr};
-  NodeRestriction plugin(stores);
+  auth::AlwaysDeny nobody;
+  NodeRestriction plugin(stores, nobody);
   const auto user = Node("one");
   const auto& info = *api::kCatalog.Find("", "v1")->FindResource("nodes");
   admission::Request request{.operation = admission::Operation::kUpdate,
@@ -152,6 +153,82 @@ TEST(NodeRestriction, AKubeletWritesItsOwnNodeOnly) {
   request.object = tainted->root();
   EXPECT_EQ(cluster.Run(plugin.Validate(request)).error().message,
             "nodes \"one\" is forbidden: node \"one\" is not allowed to modify taints");
+}
+
+class NodeTokens : public ::testing::Test {
+ protected:
+  NodeTokens() : stores_(cluster_), found_(&stores_) {
+    for (auto plural : {"pods", "persistentvolumes", "persistentvolumeclaims"}) {
+      cluster_.AddResource("", plural);
+    }
+    cluster_.AddResource("storage.k8s.io", "csidrivers");
+    cluster_.Put("pods", R"({"kind":"Pod","apiVersion":"v1",
+        "metadata":{"name":"p","namespace":"n","uid":"u"},
+        "spec":{"nodeName":"one","containers":[{"name":"c"}],"volumes":[
+          {"name":"t","projected":{"sources":[{"serviceAccountToken":{"path":"t"}},
+            {"serviceAccountToken":{"path":"o","audience":"other"}}]}},
+          {"name":"d","csi":{"driver":"inline"}},
+          {"name":"v","persistentVolumeClaim":{"claimName":"claim"}}]}})");
+    cluster_.Put("persistentvolumeclaims",
+                 R"({"kind":"PersistentVolumeClaim","apiVersion":"v1",)"
+                 R"("metadata":{"name":"claim","namespace":"n"},"spec":{"volumeName":"volume"}})");
+    cluster_.Put("persistentvolumes",
+                 R"({"kind":"PersistentVolume","apiVersion":"v1","metadata":{"name":"volume"},)"
+                 R"("spec":{"csi":{"driver":"behind","volumeHandle":"h"}}})");
+    for (std::string name : {"inline", "behind"}) {
+      cluster_.Put("csidrivers",
+                   R"({"kind":"CSIDriver","apiVersion":"storage.k8s.io/v1","metadata":{"name":")" +
+                       name + R"("},"spec":{"tokenRequests":[{"audience":"of-)" + name +
+                       R"("}]}})");
+    }
+  }
+
+  // Empty when the token is granted.
+  std::string Refusal(auth::Authorizer& authorizer, std::string_view audiences) {
+    const NodeRestriction plugin(found_, authorizer);
+    const auto user = Node("one");
+    const auto object = value::ParseJson(
+        R"({"spec":{"boundObjectRef":{"apiVersion":"v1","kind":"Pod","name":"p","uid":"u"},)"
+        R"("audiences":)" +
+        std::string(audiences) + "}}");
+    const admission::Request request{
+        .operation = admission::Operation::kCreate,
+        .resource = "serviceaccounts",
+        .info = api::kCatalog.Find("", "v1")->FindResource("serviceaccounts"),
+        .subresource = "token",
+        .ns = "n",
+        .name = "account",
+        .user = user.get(),
+        .object = object->root()};
+    auto verdict = cluster_.Run(plugin.Validate(request));
+    return verdict ? "" : verdict.error().message;
+  }
+
+  TestCluster cluster_;
+  Stores stores_;
+  std::atomic<const rest::ObjectStores*> found_;
+  auth::AlwaysDeny nobody_;
+  auth::AlwaysAllow everybody_;
+};
+
+TEST_F(NodeTokens, AreForThoseThatThePodsVolumesCallFor) {
+  for (auto audiences : {"[]", R"(["other"])", R"(["of-inline"])", R"(["of-behind"])"}) {
+    EXPECT_EQ(Refusal(nobody_, audiences), "") << audiences;
+  }
+  EXPECT_EQ(Refusal(nobody_, R"(["vault"])"),
+            "serviceaccounts \"account\" is forbidden: audience \"vault\" not found in pod spec "
+            "volume, system:node:one is not authorized to request tokens for this audience");
+  EXPECT_EQ(Refusal(everybody_, R"(["vault"])"), "");
+  EXPECT_EQ(Refusal(everybody_, R"(["a","b"])"),
+            "serviceaccounts \"account\" is forbidden: node may only request 0 or 1 audiences");
+}
+
+TEST_F(NodeTokens, AreRefusedWhileAVolumeCannotBeFollowed) {
+  cluster_.Delete("csidrivers", "", "inline");
+  EXPECT_EQ(Refusal(nobody_, R"(["of-behind"])"), "");
+  EXPECT_EQ(Refusal(everybody_, R"(["vault"])"),
+            "serviceaccounts \"account\" is forbidden: error validating audience \"vault\": "
+            "csidriver.storage.k8s.io \"inline\" not found");
 }
 
 }  // namespace

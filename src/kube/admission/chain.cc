@@ -12,21 +12,29 @@ namespace {
 
 using Maker = PluginPtr (*)(const Objects& objects);
 
+enum class Origin : uint8_t {
+  kHere,       // made by `make`
+  kElsewhere,  // handed to MakeChain
+  kNothing,    // there is nothing for it to do
+  kMissing,    // not built yet: docs/differences.md
+};
+
 struct Entry {
   std::string_view name;
-  bool on = true;        // by default
-  Maker make = nullptr;  // null: made elsewhere, or without effect in this server
+  bool on = true;  // by default
+  Maker make = nullptr;
+  Origin origin = make == nullptr ? Origin::kMissing : Origin::kHere;
 };
 
 constexpr Entry kPlugins[] = {
-    {"AlwaysAdmit", false},
+    {"AlwaysAdmit", false, nullptr, Origin::kNothing},
     {"NamespaceAutoProvision", false},
-    {"NamespaceLifecycle", true},
+    {"NamespaceLifecycle", true, nullptr, Origin::kElsewhere},
     {"NamespaceExists", false},
     {"LimitPodHardAntiAffinityTopology", false},
     {"LimitRanger", true, NewLimitRanger},
     {"ServiceAccount", true, NewServiceAccount},
-    {"NodeRestriction", false},
+    {"NodeRestriction", false, nullptr, Origin::kElsewhere},
     {"TaintNodesByCondition", true, [](const Objects&) { return NewTaintNodesByCondition(); }},
     {"AlwaysPullImages", false, [](const Objects&) { return NewAlwaysPullImages(); }},
     {"ImagePolicyWebhook", false},
@@ -45,10 +53,10 @@ constexpr Entry kPlugins[] = {
     {"OwnerReferencesPermissionEnforcement", false},
     {"PersistentVolumeClaimResize", true, NewPersistentVolumeClaimResize},
     {"RuntimeClass", true, NewRuntimeClass},
-    {"CertificateApproval", true},
-    {"CertificateSigning", true},
+    {"CertificateApproval", true, nullptr, Origin::kElsewhere},
+    {"CertificateSigning", true, nullptr, Origin::kElsewhere},
     {"ClusterTrustBundleAttest", true},
-    {"CertificateSubjectRestriction", true},
+    {"CertificateSubjectRestriction", true, nullptr, Origin::kElsewhere},
     {"DefaultIngressClass", true, NewDefaultIngressClass},
     {"DenyServiceExternalIPs", false},
     {"PodTopologyLabels", true, NewPodTopologyLabels},
@@ -99,6 +107,13 @@ std::vector<std::string> CheckOptions(const ChainOptions& options) {
       if (std::ranges::find(known, name) == known.end()) {
         errors.push_back(fmt::format("{} plugin {} is unknown", flag, Quote(name)));
       }
+    }
+  }
+  // Who asks for protection must not be left without it unknowingly.
+  for (const auto& entry : kPlugins) {
+    if (!entry.on && entry.origin == Origin::kMissing && Has(options.enable, entry.name)) {
+      errors.push_back(
+          fmt::format("enable-admission-plugins plugin {} is not implemented", Quote(entry.name)));
     }
   }
   return errors;

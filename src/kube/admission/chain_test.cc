@@ -42,5 +42,13 @@ TEST(AdmissionChain, RefusesUnknownAndContradictoryNames) {
                   "enable-admission-plugins plugin \"Nope\" is unknown"));
 }
 
+TEST(AdmissionChain, RefusesToLeaveOutWhatWasAskedFor) {
+  EXPECT_THAT(CheckOptions({.enable = {"NodeRestriction", "AlwaysAdmit", "AlwaysPullImages"}}),
+              IsEmpty());
+  EXPECT_THAT(CheckOptions({.enable = {"ImagePolicyWebhook"}}),
+              ElementsAre("enable-admission-plugins plugin \"ImagePolicyWebhook\" is not "
+                          "implemented"));
+}
+
 }  // namespace
 }  // namespace keelson::kube::plugins

@@ -57,12 +57,4 @@ bool Objects::KnownToBeNone(std::string_view group, std::string_view resource,
   return snapshot->objects().Count(from, to) == 0;
 }
 
-std::unexpected<Status> Forbid(const Request& request, std::string_view why) {
-  auto name = request.name;
-  if (name.empty()) name = request.object["metadata"]["name"].AsString();
-  if (name.empty()) name = request.object["metadata"]["generateName"].AsString();
-  return std::unexpected(ForbiddenStatus(
-      {std::string(request.info->group), std::string(request.resource)}, name, why));
-}
-
 }  // namespace keelson::kube::plugins

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "admission/admission.h"
+#include "admission/refusal.h"
 #include "base/status.h"
 #include "base/task.h"
 #include "rest/resource.h"
@@ -18,6 +19,7 @@
 
 namespace keelson::kube::plugins {
 
+using keelson::admission::Forbid;
 using keelson::admission::Operation;
 using keelson::admission::Plugin;
 using keelson::admission::Request;
@@ -46,9 +48,6 @@ class Objects {
  private:
   const rest::ObjectStores* stores_ = nullptr;
 };
-
-// 403: `pods "a" is forbidden: ...`
-std::unexpected<Status> Forbid(const Request& request, std::string_view why);
 
 // Whether the request creates a whole object of this resource, no part of one.
 inline bool Creates(const Request& request, std::string_view group, std::string_view plural) {

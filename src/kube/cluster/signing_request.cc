@@ -264,8 +264,8 @@ std::string CertificateComplaint(std::string_view base64) {
 std::string RequestComplaint(std::string_view base64) {
   const auto pem = crypto::Base64Decode(base64);
   if (!pem) return "PEM block type must be CERTIFICATE REQUEST";
-  const auto checked = crypto::CheckCertificateRequest(*pem);
-  return checked ? "" : checked.error().message;
+  const auto subject = crypto::ReadCertificateRequest(*pem);
+  return subject ? "" : subject.error().message;
 }
 
 void CheckRequest(const CertificateSigningRequest& request, const Allowed& allowed,
