@@ -261,6 +261,7 @@ TEST(Pipeline, AuthenticationForgetsCredentialsAndRefusesBadOnes) {
   bad.exchange().request.protocol = http::Protocol::kHttp2;
   fixture.Get(bad);
   EXPECT_EQ(bad.status(), 401);
+  EXPECT_EQ(bad.Header("www-authenticate"), "Bearer");
   EXPECT_EQ(bad.body(),
             "{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"metadata\":{},\"status\":\"Failure\","
             "\"message\":\"Unauthorized\",\"reason\":\"Unauthorized\",\"code\":401}\n");

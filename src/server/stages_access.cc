@@ -43,6 +43,8 @@ class Authentication final : public Stage {
                    fmt::join(verdict.audiences, " "), fmt::join(api_audiences_, " "));
       }
       LimitUnknownPeer(context);
+      // RFC 9110 asks for it with every 401.
+      context.response.headers().AddView("www-authenticate", "Bearer");
       SendStatus(context, UnauthorizedStatus("Unauthorized"));
       return Verdict::kAnswer;
     }
