@@ -3,7 +3,8 @@
 set(CMAKE_CXX_STANDARD 23)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
 set(CMAKE_CXX_EXTENSIONS OFF)
-set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+# Programs as well as libraries, so that they can share compiled headers.
+add_compile_options(-fPIC)
 
 set(KEELSON_SANITIZE "" CACHE STRING "Sanitizers to build with: address,undefined or thread")
 option(KEELSON_FUZZ "Build the libFuzzer targets" OFF)
