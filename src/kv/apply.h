@@ -39,6 +39,7 @@ class Application {
   void Know(std::string_view key, KeyValue state) {
     seen_.try_emplace(std::string(key), std::move(state));
   }
+  bool Knows(std::string_view key) const { return seen_.contains(key); }
 
   // A failure leaves the gathered events as they were.
   Result<TransactionResult> Apply(const Transaction& transaction);

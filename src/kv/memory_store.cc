@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "kv/call.h"
+#include "kv/history_window.h"
 #include "kv/lease_table.h"
 #include "kv/watch_hub.h"
 
@@ -30,6 +31,8 @@ class MemoryStore final : public Store, public EventLog {
  public:
   MemoryStore(Clock& clock, MemoryStoreOptions options)
       : options_(options),
+        clock_(clock),
+        history_(options.history_age, options.history_bytes),
         deadlines_(std::make_shared<Deadlines>(clock)),
         leases_(std::make_shared<LeaseTable>(clock, [this] { ExpireLeases(); })),
         hub_(std::make_shared<WatchHub>(kFirstRevision, this, nullptr, deadlines_)) {}
@@ -130,6 +133,8 @@ class MemoryStore final : public Store, public EventLog {
   // With mutex_ held.
   Result<TransactionResult> Write(const Transaction& transaction, Wakes& wakes);
   void Record(const std::vector<Event>& events);
+  void TrimHistory();
+  void ForgetBelow(Revision revision);
   Result<void> Forget(Revision revision);
   Result<void> Revoke(LeaseId id);
   void ExpireLeases();
@@ -138,6 +143,8 @@ class MemoryStore final : public Store, public EventLog {
   Result<Chunk> ReadLog(const KeyRange& range, Revision from, size_t bytes) override;
 
   const MemoryStoreOptions options_;
+  Clock& clock_;
+  HistoryWindow history_;
   const std::shared_ptr<Deadlines> deadlines_;
   const std::shared_ptr<LeaseTable> leases_;
   std::atomic<bool> closed_ = false;
@@ -153,6 +160,7 @@ class MemoryStore final : public Store, public EventLog {
 
 Result<RangeResult> MemoryStore::ReadRange(const RangeRequest& request) {
   std::lock_guard lock(mutex_);
+  TrimHistory();
   Revision at = request.revision == 0 ? revision_ : request.revision;
   if (at > revision_ || at < 0) {
     return Fail(ErrorCode::kInvalid, "revision {} does not exist yet; now is {}", at, revision_);
@@ -189,11 +197,14 @@ Result<TransactionResult> MemoryStore::Write(const Transaction& transaction, Wak
   Record(application.events());
   revision_ = application.revision();
   wakes = hub_->Publish(application.events(), revision_);
+  TrimHistory();
   return result;
 }
 
 void MemoryStore::Record(const std::vector<Event>& events) {
+  size_t bytes = 0;
   for (const Event& event : events) {
+    bytes += event.kv.key.size() + event.kv.value.size();
     std::string key(event.kv.key.view());
     if (event.previous.lease != 0) leased_.erase({event.previous.lease, key});
     if (event.kv.lease != 0) leased_.emplace(event.kv.lease, key);
@@ -201,6 +212,12 @@ void MemoryStore::Record(const std::vector<Event>& events) {
     keys_[std::move(key)].push_back({event.kv.mod_revision, std::move(after)});
     log_.push_back(event);
   }
+  history_.Add(events.back().kv.mod_revision, bytes, clock_.Now());
+}
+
+void MemoryStore::TrimHistory() {
+  auto excess = history_.TakeExcess(clock_.Now());
+  if (excess && *excess > compacted_) ForgetBelow(*excess);
 }
 
 Result<void> MemoryStore::Forget(Revision revision) {
@@ -213,6 +230,11 @@ Result<void> MemoryStore::Forget(Revision revision) {
     return Fail(ErrorCode::kExpired, "revision {} was compacted, up to {}", revision,
                 compacted_.load());
   }
+  ForgetBelow(revision);
+  return {};
+}
+
+void MemoryStore::ForgetBelow(Revision revision) {
   compacted_ = revision;
   while (!log_.empty() && log_.front().kv.mod_revision <= revision) log_.pop_front();
   for (auto entry = keys_.begin(); entry != keys_.end();) {
@@ -222,7 +244,6 @@ Result<void> MemoryStore::Forget(Revision revision) {
     if (states[0].since <= revision && !states[0].kv.exists()) states.erase(states.begin());
     entry = states.empty() ? keys_.erase(entry) : std::next(entry);
   }
-  return {};
 }
 
 std::vector<std::string> MemoryStore::KeysOf(LeaseId id) const {
@@ -250,6 +271,7 @@ void MemoryStore::ExpireLeases() {
 
 Result<EventLog::Chunk> MemoryStore::ReadLog(const KeyRange& range, Revision from, size_t bytes) {
   std::lock_guard lock(mutex_);
+  TrimHistory();
   if (from <= compacted_) {
     return Fail(ErrorCode::kExpired, "revision {} was compacted, up to {}", from,
                 compacted_.load());

@@ -13,6 +13,10 @@ namespace keelson::kv {
 
 struct MemoryStoreOptions {
   Limits limits;
+  // History older or larger than this is compacted, when somebody writes or looks at it; 0 is
+  // without limit.
+  Duration history_age = Duration::zero();
+  size_t history_bytes = 0;
 };
 
 // `clock` must outlive the store; it times leases and deadlines.

@@ -32,5 +32,27 @@ TEST(MemoryStore, ClosingEndsWatchesAndRefusesCalls) {
   EXPECT_EQ(Await(watch->Next()).error().code, ErrorCode::kUnavailable);
 }
 
+TEST(MemoryStore, ForgetsHistoryOlderThanItsWindow) {
+  FakeClock clock;
+  auto store = NewMemoryStore(clock, {.history_age = std::chrono::minutes(5)});
+  auto put = [&](const char* value) {
+    Transaction transaction;
+    transaction.operations.push_back(Operation::Put("a", Slice::Copy(value)));
+    return Await(store->Commit(std::move(transaction))).value().revision;
+  };
+  auto at = [&](Revision revision) {
+    return Await(store->Range({.range = KeyRange::All(), .revision = revision}));
+  };
+  Revision first = put("1");
+  clock.Advance(std::chrono::minutes(4));
+  Revision second = put("2");
+  EXPECT_EQ(at(first)->items.at(0).value.view(), "1");
+  clock.Advance(std::chrono::minutes(5));
+  EXPECT_EQ(at(first).error().code, ErrorCode::kExpired);
+  EXPECT_EQ(at(second)->items.at(0).value.view(), "2");
+  EXPECT_EQ(store->CompactedRevision(), second);
+  Await(store->Close());
+}
+
 }  // namespace
 }  // namespace keelson::kv::testing

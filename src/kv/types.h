@@ -115,6 +115,13 @@ struct Transaction {
   std::vector<Operation> operations;
   std::vector<std::string> read_on_failure;
   bool want_previous = false;  // fill TransactionResult::previous
+
+  // What the caller has seen of keys that stand above: their whole states, value and all, as they
+  // were at revision `known_at`; !exists() but with its key for one that was not there. A store
+  // that can tell that such a key has not changed since need not read it, which saves it half the
+  // work of a commit. Others ignore it. It must be true: history is written from it.
+  std::vector<KeyValue> known;
+  Revision known_at = 0;
 };
 
 struct TransactionResult {

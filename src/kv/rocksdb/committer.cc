@@ -16,6 +16,7 @@ namespace {
 constexpr size_t kGroupTransactions = 512;
 constexpr size_t kGroupBytes = size_t{4} << 20;
 constexpr Duration kTick = std::chrono::seconds(5);
+constexpr Duration kShortestTick = std::chrono::milliseconds(50);
 constexpr Duration kRecoveryPause = std::chrono::seconds(1);
 constexpr Duration kExpiryRetry = std::chrono::seconds(1);
 constexpr uint64_t kWorthFlushing = 256 << 10;
@@ -31,6 +32,7 @@ size_t Bytes(const Transaction& transaction) {
 Committer::Committer(Parts parts, Revision revision)
     : parts_(parts),
       revision_(revision),
+      changes_(revision),
       history_(parts.options.history_age, parts.options.history_bytes),
       last_recovery_(parts.clock.Now() - kRecoveryPause) {
   uint64_t logged = 0;
@@ -119,13 +121,30 @@ Application Committer::NewApplication() {
       [this](LeaseId id) { return parts_.leases.Has(id); });
 }
 
-// Reads what the transactions of a group are about, all at once.
+// What callers have seen of their keys counts as read unless the keys may have changed since.
+void Committer::TakeKnown(const std::vector<TransactionJob>& group,
+                          Application& application) const {
+  for (const auto& job : group) {
+    const auto& transaction = job.transaction;
+    if (transaction.known_at > revision_) continue;
+    for (const auto& state : transaction.known) {
+      if (changes_.UnchangedSince(state.key.view(), transaction.known_at)) {
+        application.Know(state.key.view(), state.exists() ? state : KeyValue{});
+      }
+    }
+  }
+}
+
+// Reads what the transactions of a group are about and nobody knows, all at once.
 Result<void> Committer::LookUpAll(const std::vector<TransactionJob>& group,
                                   Application& application) {
   std::vector<std::string_view> keys;
+  auto want = [&](std::string_view key) {
+    if (!application.Knows(key)) keys.push_back(key);
+  };
   for (const auto& job : group) {
-    for (const auto& compare : job.transaction.compares) keys.push_back(compare.key);
-    for (const auto& operation : job.transaction.operations) keys.push_back(operation.key);
+    for (const auto& compare : job.transaction.compares) want(compare.key);
+    for (const auto& operation : job.transaction.operations) want(operation.key);
   }
   std::ranges::sort(keys);
   keys.erase(std::ranges::unique(keys).begin(), keys.end());
@@ -147,6 +166,7 @@ Result<void> Committer::CheckWritable() {
 void Committer::Handle(std::vector<TransactionJob>& group) {
   Application application = NewApplication();
   auto written = CheckWritable();
+  TakeKnown(group, application);
   if (written) written = LookUpAll(group, application);
   if (written) {
     for (auto& job : group) {
@@ -230,6 +250,9 @@ Result<void> Committer::Write(const Application& application, bool trim) {
   transactions_.fetch_add(application.revision() - revision_, std::memory_order_relaxed);
   if (application.revision() != revision_) {
     revision_ = application.revision();
+    for (const Event& event : application.events()) {
+      changes_.Add(event.kv.key.view(), event.kv.mod_revision);
+    }
     history_.Add(revision_, log_bytes_, parts_.clock.Now());
     wakes_.Run();
     wakes_ = parts_.hub.Publish(application.events(), revision_);
@@ -340,7 +363,9 @@ void Committer::FindExcess() {
 void Committer::ArmTick() {
   std::lock_guard lock(mutex_);
   if (tick_ || stopping_) return;
-  tick_ = parts_.clock.Schedule(parts_.clock.Now() + kTick, [this] {
+  const Duration age = parts_.options.history_age;
+  const auto pause = age == Duration::zero() ? kTick : std::clamp(age / 4, kShortestTick, kTick);
+  tick_ = parts_.clock.Schedule(parts_.clock.Now() + pause, [this] {
     std::lock_guard lock(mutex_);
     if (!stopping_) queue_.push_back(TickJob{});
     tick_.reset();

@@ -21,10 +21,11 @@
 #include "base/executor.h"
 #include "kv/apply.h"
 #include "kv/call.h"
+#include "kv/history_window.h"
 #include "kv/lease_table.h"
+#include "kv/rocksdb/change_table.h"
 #include "kv/rocksdb/database.h"
 #include "kv/rocksdb/format.h"
-#include "kv/rocksdb/history_window.h"
 #include "kv/watch_hub.h"
 
 namespace keelson::kv {
@@ -93,6 +94,7 @@ class Committer {
   Result<void> CheckWritable();
   Result<KeyValue> Lookup(std::string_view key);
   Application NewApplication();
+  void TakeKnown(const std::vector<TransactionJob>& group, Application& application) const;
   Result<void> LookUpAll(const std::vector<TransactionJob>& group, Application& application);
   // Writes the application's events, and whatever else `batch_` holds already, and tells watches.
   // Trims history that is due along with it; without anything to write only if `trim` says so.
@@ -106,6 +108,7 @@ class Committer {
 
   const Parts parts_;
   Revision revision_;
+  ChangeTable changes_;
   rocksdb::WriteBatch batch_;
   format::ChangeParts change_;
   std::string state_header_;

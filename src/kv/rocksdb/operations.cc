@@ -217,6 +217,33 @@ Result<VerifyReport> VerifyStore(const std::string& directory, const CheckValue&
   return Verification(*database, check, progress).Run();
 }
 
+Result<RocksDbStoreStats> CompactStore(const std::string& directory) {
+  if (!std::filesystem::exists(directory)) {
+    return Fail(ErrorCode::kNotFound, "there is no store in {}", directory);
+  }
+  {
+    TRY(auto database, Database::Open({.directory = directory}, Database::Mode::kServe));
+    TRY(auto meta, database->ReadMeta({}));
+    rocksdb::WriteBatch batch;
+    if (meta.compacted < meta.revision) {
+      batch.Put(database->meta(), ToRocks(format::kCompactedKey),
+                format::EncodeU64(static_cast<uint64_t>(meta.revision)));
+    }
+    auto first = format::MakeLogKey(0, 0), end = format::MakeLogKey(meta.revision + 1, 0);
+    batch.DeleteRange(database->log(), ToRocks(format::View(first)), ToRocks(format::View(end)));
+    TRY_VOID(database->Write(batch));
+    rocksdb::ColumnFamilyHandle* families[] = {database->log(), database->meta(),
+                                               database->current()};
+    for (auto* family : families) {
+      rocksdb::CompactRangeOptions all;
+      all.bottommost_level_compaction = rocksdb::BottommostLevelCompaction::kForceOptimized;
+      auto status = database->db().CompactRange(all, family, nullptr, nullptr);
+      if (!status.ok()) return std::unexpected(database->ToError(status, "compacting"));
+    }
+  }
+  return ReadStoreStats(directory);
+}
+
 Result<RocksDbStoreStats> ReadStoreStats(const std::string& directory) {
   TRY(auto database, Attach(directory));
   TRY(auto meta, database->ReadMeta({}));

@@ -1,11 +1,12 @@
 #pragma once
 
-// What an operator does with a store: copy it, put a copy back, check it, look at it.
+// What an operator does with a store: copy it, put a copy back, check it, shrink it, look at it.
 //
 // Snapshot, verify and stats read beside a process that serves the folder, and without one: they
 // attach as a RocksDB secondary, which follows the files and the WAL and takes no lock. Restore
-// makes a new folder and refuses an existing one. All of it blocks; run it in a tool, or on a
-// thread that may. The snapshot file's format is in docs/storage-format.md.
+// makes a new folder and refuses an existing one; compact wants the folder for itself. All of it
+// blocks; run it in a tool, or on a thread that may. The snapshot file's format is in
+// docs/storage-format.md.
 
 #include <cstdint>
 #include <functional>
@@ -57,6 +58,10 @@ struct VerifyReport {
 using CheckValue = std::function<Result<void>(std::string_view key, std::string_view value)>;
 Result<VerifyReport> VerifyStore(const std::string& directory, const CheckValue& check,
                                  const Progress& progress);
+
+// Forgets all history of a store that nobody serves, and gives back the space of what was deleted
+// or replaced. kUnavailable, with who it is, when somebody serves it.
+Result<RocksDbStoreStats> CompactStore(const std::string& directory);
 
 Result<RocksDbStoreStats> ReadStoreStats(const std::string& directory);
 

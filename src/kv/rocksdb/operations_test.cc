@@ -105,6 +105,30 @@ TEST_F(Operations, ASnapshotTakenUnderWritesIsOneInstant) {
   writer.join();
 }
 
+TEST_F(Operations, CompactingForgetsThePastAndNothingElse) {
+  Open();
+  Fill();
+  std::string now = Everything();
+  Revision revision = store_->KnownRevision();
+  EXPECT_EQ(CompactStore(Path("store")).error().code, ErrorCode::kUnavailable);
+  Close();
+  auto stats = CompactStore(Path("store"));
+  ASSERT_TRUE(stats) << stats.error().message;
+  EXPECT_EQ(stats->revision, revision);
+  EXPECT_EQ(stats->compacted_revision, revision);
+  auto report = VerifyStore(Path("store"), {}, nullptr);
+  ASSERT_TRUE(report) << report.error().message;
+  EXPECT_THAT(report->problems, IsEmpty());
+  EXPECT_EQ(report->info.changes, 0u);
+  Open();
+  EXPECT_EQ(Everything(), now);
+  EXPECT_EQ(Everything(revision), now);
+  EXPECT_EQ(Await(store_->Range({.range = KeyRange::All(), .revision = revision - 1})).error().code,
+            ErrorCode::kExpired);
+  EXPECT_EQ(Put("next", "1"), revision + 1);
+  EXPECT_EQ(CompactStore(Path("nowhere")).error().code, ErrorCode::kNotFound);
+}
+
 TEST_F(Operations, VerifyCountsPerResourceAndAsksTheCallerAboutValues) {
   Open();
   Fill();

@@ -60,6 +60,31 @@ TEST(RocksDbStore, FollowsTheModel) {
   }
 }
 
+TEST(RocksDbStore, ForgetsHistoryOlderThanItsWindow) {
+  TempDirectory directory;
+  FakeClock clock;
+  auto store = OpenRocksDbStore(
+      {.directory = directory.path() + "/store", .history_age = std::chrono::minutes(5)}, clock);
+  ASSERT_TRUE(store) << store.error().message;
+  auto put = [&](const char* key, const char* value) {
+    Transaction transaction;
+    transaction.operations.push_back(Operation::Put(key, Slice::Copy(value)));
+    return Await((*store)->Commit(std::move(transaction))).value().revision;
+  };
+  auto at = [&](Revision revision) {
+    return Await((*store)->Range({.range = KeyRange::Key("a"), .revision = revision}));
+  };
+  Revision first = put("a", "1");
+  clock.Advance(std::chrono::minutes(4));
+  Revision second = put("a", "2");
+  EXPECT_EQ(at(first)->items.at(0).value.view(), "1");
+  clock.Advance(std::chrono::minutes(2));
+  put("b", "");  // behind what the passing time has asked the same thread to do
+  EXPECT_EQ(at(first).error().code, ErrorCode::kExpired);
+  EXPECT_EQ(at(second)->items.at(0).value.view(), "2");
+  Await((*store)->Close());
+}
+
 }  // namespace
 
 INSTANTIATE_TEST_SUITE_P(RocksDb, StoreConformance, ::testing::Values(RocksDbBackend()),

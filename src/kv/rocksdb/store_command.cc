@@ -17,6 +17,7 @@ constexpr std::string_view kUsage =
   keelson store snapshot --data-dir DIR FILE   copy a store, in use or not, to FILE
   keelson store restore  --data-dir DIR FILE   make a new store in DIR from FILE
   keelson store verify   --data-dir DIR        read everything and report what is wrong
+  keelson store compact  --data-dir DIR        forget the past of a store not in use, free its space
   keelson store stats    --data-dir DIR        revisions and sizes
 )";
 
@@ -77,8 +78,7 @@ int Verify(const std::string& directory, const CheckValue& check, const Progress
   return report->problems.empty() ? 0 : 1;
 }
 
-int Stats(const std::string& directory) {
-  auto stats = ReadStoreStats(directory);
+int Report(const Result<RocksDbStoreStats>& stats) {
   if (!stats) return Fail(stats.error());
   fmt::print(
       "revision: {}\ncompacted revision: {}\nkeys (estimate): {}\ndisk bytes: {}\n"
@@ -132,7 +132,8 @@ int RunStoreCommand(std::span<const std::string_view> arguments, const CheckValu
     if (line.verb == "restore")
       return Report(RestoreStore(line.files[0], line.directory, progress));
     if (line.verb == "verify") return Verify(line.directory, check, progress);
-    if (line.verb == "stats") return Stats(line.directory);
+    if (line.verb == "compact") return Report(CompactStore(line.directory));
+    if (line.verb == "stats") return Report(ReadStoreStats(line.directory));
   }
   fmt::print(stderr, "{}", kUsage);
   return 2;

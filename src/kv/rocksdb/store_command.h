@@ -1,6 +1,6 @@
 #pragma once
 
-// `keelson store snapshot | restore | verify | stats`, apart from main.
+// `keelson store snapshot | restore | verify | compact | stats`, apart from main.
 
 #include <span>
 #include <string_view>

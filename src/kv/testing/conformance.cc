@@ -160,6 +160,29 @@ TEST_P(StoreConformance, ATransactionIsOneRevision) {
   EXPECT_EQ(Get("gone"), "absent");
 }
 
+TEST_P(StoreConformance, WhatACallerHasSeenCountsOnlyAsLongAsItIsTrue) {
+  Put("a", "1");
+  auto seen = Await(store().Get("a")).value();
+  auto update = [&](const std::string& value) {
+    Transaction transaction;
+    transaction.compares.push_back(Compare::ModRevision("a", seen.item->mod_revision));
+    transaction.operations.push_back(Operation::Put("a", Text(value)));
+    transaction.read_on_failure.emplace_back("a");
+    transaction.known = {*seen.item, KeyValue{.key = Text("b")}};
+    transaction.known_at = seen.revision;
+    return Commit(std::move(transaction));
+  };
+  EXPECT_TRUE(update("2").succeeded);
+  EXPECT_EQ(Get("a"), "2@2/1/2");
+  auto late = update("3");
+  EXPECT_FALSE(late.succeeded);
+  EXPECT_EQ(Show(late.current.at(0)), "a=2");
+  // What was there before is in the history, whoever said so.
+  auto before = Await(store().Range({.range = KeyRange::All(), .revision = seen.revision})).value();
+  ASSERT_EQ(before.items.size(), 1u);
+  EXPECT_EQ(Show(before.items[0]), "a=1");
+}
+
 TEST_P(StoreConformance, ATransactionThatChangesNothingTakesNoRevision) {
   Put("a", "1");
   EXPECT_EQ(Relative(Delete("absent")), 1);

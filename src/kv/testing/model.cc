@@ -130,6 +130,7 @@ class Run {
               : Operation::Put(key, Slice::Own(fmt::format("{}{}", revision_, value)), lease));
     }
     transaction.read_on_failure.assign(keys.begin(), keys.end());
+    if (Below(2) == 0) Tell(transaction, keys);
     auto result = Await(store().Commit(transaction));
     ASSERT_TRUE(result) << result.error().message;
     ASSERT_EQ(result->succeeded, holds);
@@ -145,6 +146,21 @@ class Run {
       ASSERT_EQ(actual, expected);
     }
     ASSERT_EQ(result->revision, revision_);
+  }
+
+  // What an earlier reader knows about the keys: all of them as of now, or of some time ago.
+  void Tell(Transaction& transaction, const std::set<std::string>& keys) {
+    transaction.known_at = Below(2) == 0 ? revision_ : std::min(SomeRevision(), revision_);
+    const ModelMap& then = history_.at(transaction.known_at);
+    for (const auto& key : keys) {
+      KeyValue known{.key = Slice::Copy(key)};
+      if (auto found = then.find(key); found != then.end()) {
+        const ModelState& state = found->second;
+        known = {known.key,  Slice::Copy(state.value), state.create, state.mod, state.version,
+                 state.lease};
+      }
+      transaction.known.push_back(std::move(known));
+    }
   }
 
   void Apply(const std::vector<Operation>& operations) {

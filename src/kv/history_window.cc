@@ -1,4 +1,4 @@
-#include "kv/rocksdb/history_window.h"
+#include "kv/history_window.h"
 
 namespace keelson::kv {
 
