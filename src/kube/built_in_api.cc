@@ -103,6 +103,7 @@ void BuiltInApi::AddStored(const schema::ResourceInfo& info) {
     }
   }
   options->bookmark_before = BookmarkStart(info);
+  options->cached_upstream = info.plural != "events";
   options->codec = &stored->codec;
   stored->objects = std::make_unique<storage::ObjectStore>(std::move(options), &parts_.store,
                                                            &parts_.feed, &parts_.clock);

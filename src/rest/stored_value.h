@@ -11,6 +11,7 @@
 // reading.
 
 #include <cstdint>
+#include <optional>
 #include <string_view>
 
 #include "rest/object_image.h"
@@ -56,6 +57,9 @@ class StoredCodec final : public storage::ObjectCodec {
     return records_.Decode(value, revision);
   }
   Result<Slice> Encode(const storage::ObjectImage& image) const override;
+  std::optional<Slice> Restore(const storage::CachedObject& object) const override {
+    return records_.Restore(object);
+  }
 
  private:
   const schema::ResourceInfo& info_;

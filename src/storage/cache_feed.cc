@@ -311,6 +311,52 @@ Task<ApiResult<void>> CacheFeed::TryFill(std::shared_ptr<WatchCache> cache) {
   co_return ApiResult<void>();
 }
 
+Task<Result<void>> CacheFeed::ReachBack(std::shared_ptr<WatchCache> cache, Revision revision) {
+  auto reached = Reached::Create();
+  if (!gate_.Spawn(executor_, ExtendLog(std::move(cache), revision, reached))) {
+    co_return Fail(ErrorCode::kUnavailable, "the feed is stopped");
+  }
+  co_return co_await Reached::Wait(reached);
+}
+
+Task<void> CacheFeed::ExtendLog(std::shared_ptr<WatchCache> cache, Revision revision,
+                                std::shared_ptr<Reached> reached) {
+  reached->Set(co_await TryExtendLog(*cache, revision));
+}
+
+// What comes between `revision` and the start of the log, from a watch of its own. While that is
+// read the log may be trimmed, then more is read; or somebody else extends it, then less is needed.
+Task<Result<void>> CacheFeed::TryExtendLog(WatchCache& cache, Revision revision) {
+  auto& log = cache.hub().log();
+  const auto generation = cache.hub().generation();
+  if (log.start() <= revision) co_return Result<void>();
+  CO_TRY(auto watch, store_->StartWatch({.range = kv::KeyRange::Prefix(cache.key_prefix()),
+                                         .start = revision + 1,
+                                         .want_previous = true}));
+  watch->RequestProgress();
+  std::vector<kv::Event> events;
+  size_t bytes = 0;
+  for (Revision read = revision; cache.ready() && read < log.start();) {
+    CO_TRY(auto batch, co_await watch->Next({.stop = stop_.get_token(), .deadline = std::nullopt}));
+    read = batch.revision;
+    for (auto& event : batch.events) {
+      bytes += event.kv.value.size() + event.previous.value.size();
+      events.push_back(std::move(event));
+    }
+    if (bytes + log.bytes() > options_.log.bytes) {
+      co_return Fail(ErrorCode::kTooLarge, "too much has changed since revision {}", revision);
+    }
+  }
+  if (!cache.ready() || generation != cache.hub().generation()) {
+    co_return Fail(ErrorCode::kUnavailable, "the cache starts anew");
+  }
+  const Revision start = log.start();
+  if (start <= revision) co_return Result<void>();
+  std::erase_if(events, [&](const kv::Event& event) { return event.kv.mod_revision > start; });
+  cache.Recall(events, revision);
+  co_return Result<void>();
+}
+
 // Drops the cache that has been idle longest, if any is.
 bool CacheFeed::MakeRoom(const WatchCache& need) {
   std::shared_ptr<WatchCache> coldest;

@@ -59,6 +59,11 @@ class CacheFeed {
   // Waits until the cache is filled, which this starts when nobody has.
   Task<ApiResult<void>> EnsureFilled(std::shared_ptr<WatchCache> cache);
 
+  // Makes the log of a filled cache begin at `revision` or before, out of the store's history.
+  // Fails with kExpired when that does not reach back so far, kTooLarge when it is more than a log
+  // holds, kUnavailable when the cache has gone cold meanwhile.
+  Task<Result<void>> ReachBack(std::shared_ptr<WatchCache> cache, Revision revision);
+
   // All filled caches show at least the state at this revision.
   Revision position() const { return position_->load(std::memory_order_acquire); }
   // Waits until position() has reached `revision`; 504 after a while.
@@ -78,6 +83,10 @@ class CacheFeed {
   Task<void> ReadPage(kv::RangeRequest request, std::shared_ptr<Page> page);
   std::shared_ptr<Page> StartReading(const kv::RangeRequest& request);
   Task<ApiResult<void>> TryFill(std::shared_ptr<WatchCache> cache);
+  using Reached = Completion<Result<void>>;
+  Task<void> ExtendLog(std::shared_ptr<WatchCache> cache, Revision revision,
+                       std::shared_ptr<Reached> reached);
+  Task<Result<void>> TryExtendLog(WatchCache& cache, Revision revision);
   bool MakeRoom(const WatchCache& need);
   Task<void> DropCache(std::shared_ptr<WatchCache> cache);
   Task<void> AskForProgress();

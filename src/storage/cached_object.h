@@ -55,6 +55,13 @@ struct ObjectImage {
   std::vector<Slice> kept;  // keeps alive what the facts' views point to, besides `json`
 };
 
+// What the store knows about an object besides its value.
+struct Lineage {
+  Revision created = 0;  // 0 when it is not known, or the object older than can be expressed
+  int64_t version = 0;   // how often it was written since
+  bool leased = false;
+};
+
 class ObjectRef;
 
 class CachedObject {
@@ -81,6 +88,12 @@ class CachedObject {
   // The two parts around `,"resourceVersion":"..."`; together they are the stored JSON.
   std::pair<std::string_view, std::string_view> WithoutVersion() const;
   bool SameExceptVersion(std::string_view json_without_version) const;
+
+  // Set by whoever has just made the object and shares it with nobody yet.
+  void SetLineage(const Lineage& lineage) const;
+  Lineage lineage() const;
+  // Made straight from an ObjectRecord, which can be made again from it.
+  bool from_record() const { return from_record_; }
 
   // The same object at another revision: the last state of a deleted object, at its deletion.
   ObjectRef AtRevision(Revision revision) const;
@@ -117,6 +130,15 @@ class CachedObject {
       return static_cast<uint32_t>(words[1]) >> 12 | static_cast<uint32_t>(words[2]) << 4;
     }
   };
+  // In objects of less than a megabyte, where that is enough: 20 bits of position, 12 of size.
+  struct ShortFieldEntry {
+    uint32_t word;
+    static ShortFieldEntry Pack(uint64_t at, uint64_t size) {
+      return {static_cast<uint32_t>(at | size << 20)};
+    }
+    uint32_t at() const { return word & kMaxShortPosition; }
+    uint32_t size() const { return word >> 20; }
+  };
   // `,"resourceVersion":"123"`
   class VersionMember {
    public:
@@ -130,6 +152,8 @@ class CachedObject {
   };
   static constexpr uint64_t kMaxPosition = (uint64_t{1} << 28) - 1;
   static constexpr uint64_t kMaxFieldSize = (uint64_t{1} << 20) - 1;
+  static constexpr uint32_t kMaxShortPosition = (uint32_t{1} << 20) - 1;
+  static constexpr uint32_t kMaxShortFieldSize = (uint32_t{1} << 12) - 1;
 
   CachedObject() = default;
 
@@ -137,13 +161,18 @@ class CachedObject {
   const LabelEntry* label_entries() const {
     return reinterpret_cast<const LabelEntry*>(block() + sizeof(CachedObject));
   }
-  const FieldEntry* field_entries() const {
-    return reinterpret_cast<const FieldEntry*>(label_entries() + label_count_);
+  const char* field_table() const {
+    return reinterpret_cast<const char*>(label_entries() + label_count_);
   }
-  const char* json() const { return reinterpret_cast<const char*>(field_entries() + field_count_); }
+  FieldEntry FieldAt(size_t i) const;
+  void SetFieldAt(size_t i, uint32_t at, uint32_t size);
+  static constexpr size_t FieldEntrySize(bool wide) {
+    return wide ? sizeof(FieldEntry) : sizeof(ShortFieldEntry);
+  }
+  const char* json() const { return field_table() + field_count_ * FieldEntrySize(wide_fields_); }
   std::string_view At(uint32_t at, size_t size) const { return {json() + at, size}; }
-  static size_t TablesSize(size_t labels, size_t fields) {
-    return labels * sizeof(LabelEntry) + fields * sizeof(FieldEntry);
+  static size_t TablesSize(size_t labels, size_t fields, bool wide = true) {
+    return labels * sizeof(LabelEntry) + fields * FieldEntrySize(wide);
   }
 
   Revision revision_ = 0;
@@ -153,6 +182,10 @@ class CachedObject {
   uint32_t name_at_ = 0;
   uint32_t ns_at_ = 0;
   uint32_t uid_at_ = 0;
+  // Written so many revisions after its creation, plus one, and so many times; 0 when that is not
+  // known or does not fit. Whoever is written more often is in the store's memory anyway.
+  mutable uint32_t age_ = 0;
+  mutable uint16_t writes_ = 0;
   uint16_t type_end_ = 0;
   uint16_t name_size_ = 0;
   uint16_t label_count_ = 0;
@@ -160,6 +193,9 @@ class CachedObject {
   uint8_t uid_size_ = 0;
   uint8_t field_count_ = 0;
   uint8_t version_size_ = 0;  // of the whole version member
+  mutable bool leased_ : 1 = false;
+  bool from_record_ : 1 = false;
+  bool wide_fields_ : 1 = true;
 };
 
 // Shares a CachedObject; one word.

@@ -18,6 +18,26 @@ const testing::Sample kSample{.ns = "kube-system",
                               .fields = {{"nodeName", "n1"}, {"phase", ""}},
                               .data = "x"};
 
+TEST(ObjectRecord, CanBeMadeAgainFromTheObject) {
+  for (size_t size : {0, 600, 3400}) {
+    for (Revision revision : {1, 123456789}) {
+      auto sample = testing::PodSample(7, size);
+      if (size == 600) sample.labels.clear();
+      if (size == 3400) sample.ns.clear();
+      auto image = MakeImage(sample);
+      std::string elsewhere = "a value that the JSON does not hold";
+      image.facts.fields.push_back(elsewhere);
+      Slice record = *ObjectRecord::Encode(image, 7);
+      auto object = *ObjectRecord::Decode(record.view(), 7, revision);
+      ASSERT_TRUE(object->from_record());
+      EXPECT_EQ(ObjectRecord::Restore(*object, 7).view(), record.view());
+      EXPECT_EQ(ObjectRecord::Restore(*object->AtRevision(revision * 1000), 7).view(),
+                record.view());
+    }
+  }
+  EXPECT_FALSE(MakeObject({}, 1)->from_record());
+}
+
 TEST(CachedObject, PutsTheVersionInItsPlace) {
   auto object = MakeObject(kSample, 12345);
   EXPECT_EQ(

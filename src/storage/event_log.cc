@@ -36,6 +36,15 @@ void EventLog::Append(EventBatchRef batch) {
   Trim(now);
 }
 
+void EventLog::Prepend(EventBatchRef batch, Revision revision) {
+  std::lock_guard lock(mutex_);
+  start_ = revision;
+  if (batch->events.empty()) return;
+  bytes_ += batch->bytes;
+  events_ += batch->events.size();
+  batches_.push_front(std::move(batch));
+}
+
 void EventLog::Trim(TimePoint now) {
   while (!batches_.empty()) {
     const auto& oldest = batches_.front();

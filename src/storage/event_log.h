@@ -64,6 +64,9 @@ class EventLog {
   // Forgets everything: events after `revision` come next.
   void Reset(Revision revision);
   void Append(EventBatchRef batch);
+  // Puts older events in front: those after `revision` that the log begins too late for. They go
+  // again when it is trimmed next, unless they count as fresh.
+  void Prepend(EventBatchRef batch, Revision revision);
 
   // The batches with events after `revision`, oldest first, at most `limit` of them; nullopt when
   // some of those events are gone.

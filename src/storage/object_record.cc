@@ -1,5 +1,6 @@
 #include "storage/object_record.h"
 
+#include <array>
 #include <cstring>
 #include <limits>
 #include <string>
@@ -180,6 +181,17 @@ Result<ObjectRef> ObjectRecord::Decode(std::string_view record, uint32_t field_s
     return Fail(ErrorCode::kCorrupt, "object record contradicts itself");
   }
 
+  std::array<FieldEntry, std::numeric_limits<uint8_t>::max()> fields;
+  std::memcpy(fields.data(), record.data() + sizeof head + head.label_count * sizeof(LabelEntry),
+              head.field_count * sizeof(FieldEntry));
+  // Short entries leave room for the longest version.
+  bool wide = content + sizeof(CachedObject::VersionMember) > CachedObject::kMaxShortPosition;
+  for (size_t i = 0; i < head.field_count; ++i) {
+    wide = wide || fields[i].size() > CachedObject::kMaxShortFieldSize;
+  }
+  const size_t room =
+      sizeof(CachedObject) + CachedObject::TablesSize(head.label_count, head.field_count, wide);
+
   // Positions behind the place of the version move by its size.
   CachedObject::VersionMember version(revision);
   bool in_bounds = true;
@@ -188,43 +200,85 @@ Result<ObjectRef> ObjectRecord::Decode(std::string_view record, uint32_t field_s
     return static_cast<uint32_t>(at < head.version_at ? at : at + version.size());
   };
   const CachedObject* made = nullptr;
-  Slice keeper =
-      Slice::Make(sizeof(CachedObject) + tables + content + version.size(), [&](char* out) {
-        auto* object = new (out) CachedObject;
-        object->revision_ = revision;
-        object->json_size_ = static_cast<uint32_t>(json.size() + version.size());
-        object->extra_size_ = static_cast<uint32_t>(content - json.size());
-        object->version_at_ = head.version_at;
-        object->name_at_ = move(head.name_at, head.name_size);
-        object->ns_at_ = move(head.ns_at, head.ns_size);
-        object->uid_at_ = move(head.uid_at, head.uid_size);
-        object->type_end_ = head.type_end;
-        object->name_size_ = head.name_size;
-        object->label_count_ = head.label_count;
-        object->ns_size_ = head.ns_size;
-        object->uid_size_ = head.uid_size;
-        object->field_count_ = head.field_count;
-        object->version_size_ = static_cast<uint8_t>(version.size());
-        std::memcpy(out + sizeof(CachedObject), record.data() + sizeof head, tables);
-        auto* labels = const_cast<LabelEntry*>(object->label_entries());
-        for (size_t i = 0; i < head.label_count; ++i) {
-          labels[i].key_at =
-              move(labels[i].key_at, uint64_t{3} + labels[i].key_size + labels[i].value_size);
-        }
-        auto* fields = const_cast<FieldEntry*>(object->field_entries());
-        for (size_t i = 0; i < head.field_count; ++i) {
-          auto size = fields[i].size();
-          fields[i] = FieldEntry::Pack(move(fields[i].at(), size), size);
-        }
-        char* to = const_cast<char*>(object->json());
-        std::memcpy(to, json.data(), head.version_at);
-        std::memcpy(to + head.version_at, version.data(), version.size());
-        std::memcpy(to + head.version_at + version.size(), json.data() + head.version_at,
-                    content - head.version_at);
-        made = object;
-      });
+  Slice keeper = Slice::Make(room + content + version.size(), [&](char* out) {
+    auto* object = new (out) CachedObject;
+    object->revision_ = revision;
+    object->json_size_ = static_cast<uint32_t>(json.size() + version.size());
+    object->extra_size_ = static_cast<uint32_t>(content - json.size());
+    object->version_at_ = head.version_at;
+    object->name_at_ = move(head.name_at, head.name_size);
+    object->ns_at_ = move(head.ns_at, head.ns_size);
+    object->uid_at_ = move(head.uid_at, head.uid_size);
+    object->type_end_ = head.type_end;
+    object->name_size_ = head.name_size;
+    object->label_count_ = head.label_count;
+    object->ns_size_ = head.ns_size;
+    object->uid_size_ = head.uid_size;
+    object->field_count_ = head.field_count;
+    object->version_size_ = static_cast<uint8_t>(version.size());
+    object->from_record_ = head.zero == 0;
+    object->wide_fields_ = wide;
+    auto* labels = const_cast<LabelEntry*>(object->label_entries());
+    std::memcpy(static_cast<void*>(labels), record.data() + sizeof head,
+                head.label_count * sizeof(LabelEntry));
+    for (size_t i = 0; i < head.label_count; ++i) {
+      labels[i].key_at =
+          move(labels[i].key_at, uint64_t{3} + labels[i].key_size + labels[i].value_size);
+    }
+    for (size_t i = 0; i < head.field_count; ++i) {
+      const auto size = fields[i].size();
+      object->SetFieldAt(i, move(fields[i].at(), size), size);
+    }
+    char* to = const_cast<char*>(object->json());
+    std::memcpy(to, json.data(), head.version_at);
+    std::memcpy(to + head.version_at, version.data(), version.size());
+    std::memcpy(to + head.version_at + version.size(), json.data() + head.version_at,
+                content - head.version_at);
+    made = object;
+  });
   if (!in_bounds) return Fail(ErrorCode::kCorrupt, "object record points outside itself");
   return ObjectRef::Share(made);
+}
+
+Slice ObjectRecord::Restore(const CachedObject& object, uint32_t field_set) {
+  using LabelEntry = CachedObject::LabelEntry;
+  using FieldEntry = CachedObject::FieldEntry;
+  // The reverse of what Decode does to positions.
+  const uint32_t end = object.version_at_ + object.version_size_;
+  auto move = [&](uint32_t at) { return at < end ? at : at - object.version_size_; };
+  Head head{.version = kVersion,
+            .field_count = object.field_count_,
+            .label_count = object.label_count_,
+            .field_set = field_set,
+            .json_size = object.json_size_ - object.version_size_,
+            .version_at = object.version_at_,
+            .name_at = move(object.name_at_),
+            .ns_at = move(object.ns_at_),
+            .uid_at = move(object.uid_at_),
+            .type_end = object.type_end_,
+            .name_size = object.name_size_,
+            .ns_size = object.ns_size_,
+            .uid_size = object.uid_size_};
+  std::memcpy(head.magic, kMagic.data(), kMagic.size());
+  const size_t tables = CachedObject::TablesSize(object.label_count_, object.field_count_);
+  auto [front, back] = object.WithoutVersion();
+  const size_t rest = back.size() + object.extra_size_;
+  return Slice::Make(sizeof head + tables + front.size() + rest, [&](char* out) {
+    std::memcpy(out, &head, sizeof head);
+    out += sizeof head;
+    for (size_t i = 0; i < object.label_count_; ++i, out += sizeof(LabelEntry)) {
+      LabelEntry entry = object.label_entries()[i];
+      entry.key_at = move(entry.key_at);
+      std::memcpy(out, &entry, sizeof entry);
+    }
+    for (size_t i = 0; i < object.field_count_; ++i, out += sizeof(FieldEntry)) {
+      FieldEntry entry = object.FieldAt(i);
+      entry = FieldEntry::Pack(move(entry.at()), entry.size());
+      std::memcpy(out, &entry, sizeof entry);
+    }
+    std::memcpy(out, front.data(), front.size());
+    std::memcpy(out + front.size(), back.data(), rest);
+  });
 }
 
 }  // namespace keelson::storage

@@ -37,6 +37,9 @@ class ObjectRecord {
   // written by a newer version or for another field set.
   static Result<ObjectRef> Decode(std::string_view record, uint32_t field_set, Revision revision);
 
+  // The record that an object was decoded from, byte for byte; it must be from_record().
+  static Slice Restore(const CachedObject& object, uint32_t field_set);
+
   // The stored JSON, whatever the field set.
   static Result<std::string_view> Json(std::string_view record);
 };

@@ -2,6 +2,8 @@
 
 #include "storage/object_store.h"
 
+#include <algorithm>
+
 #include "storage/resource_keys.h"
 
 namespace keelson::storage {
@@ -11,6 +13,10 @@ struct ObjectStore::Origin {
   ObjectRef object;      // empty when there is none
   bool current = false;  // read from the store, not taken from the cache
   bool stale = false;    // stored in a way it would not be today
+  // It was so at this revision, 0 if that is not known; and what stood in the store then, if that
+  // is where it comes from.
+  Revision seen_at = 0;
+  std::optional<kv::KeyValue> stored;
 };
 
 namespace {
@@ -103,7 +109,7 @@ Task<ApiResult<ObjectRef>> ObjectStore::Delete(std::string ns, std::string name,
 }
 
 ApiResult<ObjectStore::Origin> ObjectStore::MakeOrigin(const std::string& key,
-                                                       const kv::KeyValue& item,
+                                                       const kv::KeyValue& item, Revision seen_at,
                                                        std::string_view name,
                                                        bool may_create) const {
   Origin origin{.current = true};
@@ -114,14 +120,36 @@ ApiResult<ObjectStore::Origin> ObjectStore::MakeOrigin(const std::string& key,
   auto object = cache_->Decode(key, item.value, item.mod_revision, &origin.stale);
   if (!object) return std::unexpected(InternalErrorStatus(object.error().message));
   origin.object = *std::move(object);
+  origin.stored = item;
+  origin.seen_at = seen_at;
   return origin;
+}
+
+// The store's state that `origin` stands for, as far as it can be told; then the store need not
+// read it again in order to replace it. Objects that hang on a lease do not know which, and what
+// an encrypted one looked like nobody knows.
+std::optional<kv::KeyValue> ObjectStore::StateOf(const std::string& key,
+                                                 const Origin& origin) const {
+  if (origin.seen_at == 0) return std::nullopt;
+  if (origin.stored) return origin.stored;
+  const auto lineage = origin.object->lineage();
+  if (lineage.created == 0 || lineage.leased || resource_->transformer != nullptr) {
+    return std::nullopt;
+  }
+  auto value = resource_->codec->Restore(*origin.object);
+  if (!value) return std::nullopt;
+  return kv::KeyValue{.key = Slice::Copy(key),
+                      .value = *std::move(value),
+                      .create_revision = lineage.created,
+                      .mod_revision = origin.object->revision(),
+                      .version = lineage.version};
 }
 
 Task<ApiResult<ObjectStore::Origin>> ObjectStore::ReadOrigin(std::string key, std::string name,
                                                              bool may_create) {
   auto got = co_await store_->Get(key);
   if (!got) co_return std::unexpected(StoreFailure(got.error(), "update"));
-  co_return MakeOrigin(key, got->item.value_or(kv::KeyValue{}), name, may_create);
+  co_return MakeOrigin(key, got->item.value_or(kv::KeyValue{}), got->revision, name, may_create);
 }
 
 // The change is first tried on the cached object, which is nearly always current and saves a read.
@@ -131,8 +159,11 @@ Task<ApiResult<ObjectRef>> ObjectStore::Modify(std::string ns, std::string name,
                                                ChangeOptions options, Changer& changer) {
   std::string key = KeyOf(ns, name);
   Origin origin;
+  // In this order: the snapshot then shows what was at the position, or something newer.
+  const Revision position = feed_->position();
   if (auto snapshot = cache_->snapshot()) {
     origin.object = ObjectRef::Share(snapshot->objects().Find(RelativeKey(ns, name)));
+    if (origin.object) origin.seen_at = std::max(position, origin.object->revision());
   }
   if (!origin.object) {
     auto read = co_await ReadOrigin(key, name, options.may_create);
@@ -191,6 +222,10 @@ Task<ApiResult<std::optional<ObjectRef>>> ObjectStore::Apply(std::string key, Or
   const Revision expected = origin.object ? origin.object->revision() : 0;
   transaction.compares.push_back(kv::Compare::ModRevision(key, expected));
   transaction.read_on_failure.push_back(key);
+  if (auto known = StateOf(key, origin)) {
+    transaction.known.push_back(*std::move(known));
+    transaction.known_at = origin.seen_at;
+  }
   Slice value;
   const bool removes = change.kind == Change::Kind::kRemove;
   if (removes) {
@@ -217,7 +252,7 @@ Task<ApiResult<std::optional<ObjectRef>>> ObjectStore::Apply(std::string key, Or
   if (!done)
     co_return std::unexpected(StoreFailure(done.error(), expected == 0 ? "create" : "update"));
   if (!done->succeeded) {
-    auto now = MakeOrigin(key, done->current.front(), "", true);
+    auto now = MakeOrigin(key, done->current.front(), done->revision, "", true);
     if (!now) co_return std::unexpected(std::move(now).error());
     origin = *std::move(now);
     co_return std::nullopt;

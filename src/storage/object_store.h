@@ -97,6 +97,7 @@ class ObjectStore {
 
   std::string KeyOf(std::string_view ns, std::string_view name) const;
   Status StoreFailure(const Error& error, std::string_view verb) const;
+  Status TooOldToWatch(const Error& error, Revision revision) const;
 
   Task<ApiResult<ObjectRef>> GetFromStore(std::string ns, std::string name,
                                           Revision not_older_than);
@@ -107,8 +108,9 @@ class ObjectStore {
   Task<ApiResult<ListResult>> ListFromStore(ListOptions options, std::string start,
                                             Revision revision, bool continued);
   Task<ApiResult<Origin>> ReadOrigin(std::string key, std::string name, bool may_create);
-  ApiResult<Origin> MakeOrigin(const std::string& key, const kv::KeyValue& item,
+  ApiResult<Origin> MakeOrigin(const std::string& key, const kv::KeyValue& item, Revision seen_at,
                                std::string_view name, bool may_create) const;
+  std::optional<kv::KeyValue> StateOf(const std::string& key, const Origin& origin) const;
   Task<ApiResult<std::optional<ObjectRef>>> Apply(std::string key, Origin& origin, Change change);
 
   const std::shared_ptr<const ResourceOptions> resource_;

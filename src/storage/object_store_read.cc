@@ -21,6 +21,7 @@ namespace keelson::storage {
 namespace {
 
 constexpr std::string_view kListExpired = "The resourceVersion for the provided list is too old.";
+constexpr std::string_view kWatchExpired = "The resourceVersion for the provided watch is too old.";
 constexpr std::string_view kContinueExpired =
     "The provided continue parameter is too old to display a consistent list result. You can start "
     "a "
@@ -292,6 +293,15 @@ Task<ApiResult<ListResult>> ObjectStore::ListFromStore(ListOptions options, std:
   co_return std::move(page).Finish(range, request.revision, more, in_range);
 }
 
+// Why there is no history to resume a watch from.
+Status ObjectStore::TooOldToWatch(const Error& error, Revision revision) const {
+  const bool compacted = error.code == ErrorCode::kExpired;
+  if (!compacted && error.code != ErrorCode::kTooLarge) return Reinitializing();
+  if (!resource_->cached_upstream) return ExpiredStatus(std::string(kWatchExpired));
+  const Revision oldest = compacted ? store_->CompactedRevision() : cache_->hub().log().start();
+  return ExpiredStatus(fmt::format("too old resource version: {} ({})", revision, oldest));
+}
+
 Task<ApiResult<std::unique_ptr<Watcher>>> ObjectStore::Watch(ListOptions options) {
   auto wanted = ParseResourceVersion(options.resource_version);
   if (!wanted) co_return std::unexpected(UnparsableVersion(wanted.error()));
@@ -322,9 +332,10 @@ Task<ApiResult<std::unique_ptr<Watcher>>> ObjectStore::Watch(ListOptions options
     if (options.allow_bookmarks && options.send_initial_events.value_or(false)) {
       from.initial_end = cache_->hub().Bookmark(from.revision, true);
     }
-  } else if (Revision oldest = cache_->hub().log().start(); from.revision < oldest) {
-    co_return std::make_unique<Watcher>(
-        ExpiredStatus(fmt::format("too old resource version: {} ({})", from.revision, oldest)));
+  } else if (from.revision < cache_->hub().log().start()) {
+    if (auto reached = co_await feed_->ReachBack(cache_, from.revision); !reached) {
+      co_return std::make_unique<Watcher>(TooOldToWatch(reached.error(), from.revision));
+    }
   }
   auto group = cache_->hub().Join(executor, generation);
   if (group == nullptr) co_return std::unexpected(Reinitializing());

@@ -32,6 +32,11 @@ Result<Slice> RecordCodec::Encode(const ObjectImage& image) const {
   return ObjectRecord::Encode(image, field_set_);
 }
 
+std::optional<Slice> RecordCodec::Restore(const CachedObject& object) const {
+  if (!object.from_record()) return std::nullopt;
+  return ObjectRecord::Restore(object, field_set_);
+}
+
 std::string ResourceOptions::KeyPrefix() const { return std::string(kRegistryRoot) + prefix + "/"; }
 
 Predicate::Predicate(const ResourceOptions& resource, selector::LabelSelector labels,

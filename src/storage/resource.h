@@ -4,6 +4,7 @@
 // finished bytes, and a codec per resource makes cached objects of stored values.
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,6 +22,8 @@ class ObjectCodec {
   virtual ~ObjectCodec() = default;
   virtual Result<ObjectRef> Decode(const Slice& value, Revision revision) const = 0;
   virtual Result<Slice> Encode(const ObjectImage& image) const = 0;
+  // The value that the object was decoded from, byte for byte; nullopt when that cannot be told.
+  virtual std::optional<Slice> Restore(const CachedObject&) const { return std::nullopt; }
 };
 
 // Makes an image of a value that is not an ObjectRecord: plain JSON, upstream's protobuf envelope.
@@ -36,6 +39,7 @@ class RecordCodec final : public ObjectCodec {
   explicit RecordCodec(const std::vector<std::string>& fields, const ImageReader* reader = nullptr);
   Result<ObjectRef> Decode(const Slice& value, Revision revision) const override;
   Result<Slice> Encode(const ObjectImage& image) const override;
+  std::optional<Slice> Restore(const CachedObject& object) const override;
 
  private:
   uint32_t field_set_;
@@ -67,6 +71,9 @@ struct ResourceOptions {
   // An empty object of the kind, cut where the version member goes: what a bookmark carries.
   std::string bookmark_before = R"({"metadata":{)";
   std::string bookmark_after = "}}";
+  // False for what upstream reads from its store every time: then an expired watch is refused in
+  // the store's words instead of the cache's.
+  bool cached_upstream = true;
   const ObjectCodec* codec = nullptr;
   const ValueTransformer* transformer = nullptr;  // nullptr: values are stored as they are
 

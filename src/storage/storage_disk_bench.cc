@@ -162,7 +162,7 @@ Task<void> UpdateSome(ObjectStore* pods, size_t count, std::atomic<int64_t>* lef
 void BM_UpdateOnDisk(benchmark::State& state) {
   auto& storage = DiskStorage::Of(static_cast<size_t>(state.range(0)), kBytes);
   KEELSON_CHECK(Await(storage.pods().List({.ns = "none"})).has_value());
-  constexpr int64_t kUpdates = 20000;
+  constexpr int64_t kUpdates = 50000;  // enough to make merging show
   const std::pair<const char*, const char*> threads[] = {
       {"io_us", "io"}, {"feed_us", "feed"}, {"commit_us", "kv-commit"}, {"merge_us", "rocksdb:"}};
   std::map<std::string, double> spent;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "base/compact_heap.h"
 #include "base/log.h"
 
 namespace keelson::storage {
@@ -14,6 +15,24 @@ void Prefetch(std::string_view bytes) {
   for (size_t at = 0; at < std::min(bytes.size(), kMost); at += kLine) {
     __builtin_prefetch(bytes.data() + at);
   }
+}
+
+Lineage LineageOf(const kv::KeyValue& kv) {
+  return {.created = kv.create_revision, .version = kv.version, .leased = kv.lease != 0};
+}
+
+// What a change looks like to watchers.
+void AddEvent(EventBatch& batch, Revision revision, ObjectRef object, ObjectRef previous) {
+  if (object) {
+    batch.bytes += object->footprint();
+    batch.events.emplace_back(revision, false, std::move(object), std::move(previous));
+  } else {
+    if (!previous) return;
+    auto last = previous->AtRevision(revision);
+    batch.bytes += last->footprint() + previous->footprint();
+    batch.events.emplace_back(revision, true, std::move(last), std::move(previous));
+  }
+  batch.revision = revision;
 }
 
 }  // namespace
@@ -95,20 +114,16 @@ void WatchCache::BeginFill() {
 
 void WatchCache::Load(std::span<const kv::KeyValue> items) {
   constexpr size_t kAhead = 4;  // values fetched while earlier ones are decoded
+  MakeSlicesCompact compact(many() || items.size() >= kMany);
   size_t objects = 0;
   size_t bytes = 0;
   for (size_t i = 0; i < items.size(); ++i) {
     if (i + kAhead < items.size()) Prefetch(items[i + kAhead].value.view());
-    const auto& item = items[i];
-    auto object = Decode(item.key.view(), item.value, item.mod_revision);
-    if (!object) {
-      log::ErrorS("stored object cannot be read",
-                  {{"key", item.key.view()}, {"err", object.error().message}});
-      continue;
-    }
+    auto object = Read(items[i]);
+    if (!object) continue;
     ++objects;
-    bytes += (*object)->footprint();
-    index_->Load(*std::move(object));
+    bytes += object->footprint();
+    index_->Load(std::move(object));
   }
   objects_.fetch_add(objects, std::memory_order_relaxed);
   object_bytes_.fetch_add(bytes, std::memory_order_relaxed);
@@ -120,9 +135,10 @@ void WatchCache::FinishFill(Revision revision) {
   loaded_at_ = revision;
   CatchUp(aside_);
   hub_->log().Reset(revision);
-  index_->Publish(revision);
   filling_ = false;
-  ApplyNow(std::exchange(aside_, {}));
+  // The first state that anybody sees has all changes told so far: writers take it for the state at
+  // the feed's position.
+  if (!ApplyNow(std::exchange(aside_, {}))) index_->Publish(revision);
   fills_.fetch_add(1, std::memory_order_relaxed);
   Touch();
   WakeWaiters(std::nullopt);
@@ -164,17 +180,24 @@ void WatchCache::Account(ptrdiff_t bytes) {
   budget_->Take(static_cast<size_t>(bytes));
 }
 
+// An object that cannot be read is none: it must not be served stale either.
+ObjectRef WatchCache::Read(const kv::KeyValue& kv) const {
+  auto object = Decode(kv.key.view(), kv.value, kv.mod_revision);
+  if (!object) {
+    log::ErrorS("stored object cannot be read",
+                {{"key", kv.key.view()}, {"err", object.error().message}});
+    return {};
+  }
+  (*object)->SetLineage(LineageOf(kv));
+  return *std::move(object);
+}
+
 WatchCache::Effect WatchCache::Change(const kv::Event& event) {
   Effect effect;
   std::string_view key = event.kv.key.view();
   if (event.type == kv::Event::Type::kPut) {
-    auto decoded = Decode(key, event.kv.value, event.kv.mod_revision);
-    if (decoded) {
-      effect.object = *std::move(decoded);
-    } else {
-      // It cannot be served, so it must not be served stale either.
-      log::ErrorS("stored object cannot be read", {{"key", key}, {"err", decoded.error().message}});
-    }
+    MakeSlicesCompact compact(many());
+    effect.object = Read(event.kv);
   }
   effect.previous =
       effect.object ? index_->Put(effect.object) : index_->Erase(key.substr(key_prefix_.size()));
@@ -199,7 +222,7 @@ void WatchCache::CatchUp(std::span<const kv::Event> events) {
   Account(grown);
 }
 
-void WatchCache::ApplyNow(std::span<const kv::Event> events) {
+bool WatchCache::ApplyNow(std::span<const kv::Event> events) {
   auto batch = std::make_shared<EventBatch>();
   batch->events.reserve(events.size());
   ptrdiff_t grown = 0;
@@ -208,18 +231,9 @@ void WatchCache::ApplyNow(std::span<const kv::Event> events) {
     if (revision <= loaded_at_) continue;
     auto [object, previous, more] = Change(event);
     grown += more;
-    if (object) {
-      batch->bytes += object->footprint();
-      batch->events.emplace_back(revision, false, std::move(object), std::move(previous));
-    } else {
-      if (!previous) continue;
-      auto last = previous->AtRevision(revision);
-      batch->bytes += last->footprint() + previous->footprint();
-      batch->events.emplace_back(revision, true, std::move(last), std::move(previous));
-    }
-    batch->revision = revision;
+    AddEvent(*batch, revision, std::move(object), std::move(previous));
   }
-  if (batch->events.empty()) return;
+  if (batch->events.empty()) return false;
   batch->recorded = clock_->Now();
   events_.fetch_add(batch->events.size(), std::memory_order_relaxed);
 
@@ -230,6 +244,21 @@ void WatchCache::ApplyNow(std::span<const kv::Event> events) {
   index_->Publish(batch->revision);
   for (const auto& group : groups) group->Offer(batch);
   Account(grown + static_cast<ptrdiff_t>(hub_->log().bytes() - logged));
+  return true;
+}
+
+void WatchCache::Recall(std::span<const kv::Event> events, Revision revision) {
+  auto batch = std::make_shared<EventBatch>();
+  batch->recorded = clock_->Now();
+  for (const auto& event : events) {
+    ObjectRef object, previous;
+    if (event.type == kv::Event::Type::kPut) object = Read(event.kv);
+    if (event.previous.exists()) previous = Read(event.previous);
+    if (object && previous) batch->bytes += previous->footprint();  // shared with nobody
+    AddEvent(*batch, event.kv.mod_revision, std::move(object), std::move(previous));
+  }
+  Account(static_cast<ptrdiff_t>(batch->bytes));
+  hub_->log().Prepend(std::move(batch), revision);
 }
 
 }  // namespace keelson::storage

@@ -78,6 +78,9 @@ class WatchCache {
   void GiveUpFill();
   bool filling() const { return filling_; }
   void Apply(std::span<const kv::Event> events);
+  // Puts changes from before the log's start, told with what was there before them, into the log,
+  // which then has all after `revision`.
+  void Recall(std::span<const kv::Event> events, Revision revision);
   // Forgets everything and ends all watchers.
   void Drop();
 
@@ -90,8 +93,13 @@ class WatchCache {
     ptrdiff_t grown = 0;
   };
   Effect Change(const kv::Event& event);
+  ObjectRef Read(const kv::KeyValue& kv) const;
   void CatchUp(std::span<const kv::Event> events);
-  void ApplyNow(std::span<const kv::Event> events);
+  // False when there was nothing to publish.
+  bool ApplyNow(std::span<const kv::Event> events);
+  // So many objects that their memory is worth the trouble of packing them.
+  static constexpr size_t kMany = 1000;
+  bool many() const { return objects_.load(std::memory_order_relaxed) >= kMany; }
   void Account(ptrdiff_t bytes);
   void Forget();
 

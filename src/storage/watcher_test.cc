@@ -50,18 +50,71 @@ TEST(Watch, ResumesAfterAVersion) {
   EXPECT_THAT(storage.Events(*future), ElementsAre("MODIFIED default/a@7"));
 }
 
+constexpr const char* kExpired =
+    R"x(ERROR {{"kind":"Status","apiVersion":"v1","metadata":{{}},"status":"Failure",)x"
+    R"x("message":"{}","reason":"Expired","code":410}})x";
+
 TEST(Watch, TooOldVersionIsAnErrorInTheStream) {
   TestStorage storage;
   storage.Create({.name = "a"});
   storage.Create({.name = "b"});
+  ASSERT_TRUE(storage.Run(storage.store().Compact(3)));
   storage.List();
+  auto watcher = *storage.Watch({.resource_version = "1"});
+  EXPECT_THAT(storage.Events(*watcher),
+              ElementsAre(fmt::format(kExpired, "too old resource version: 1 (3)")));
+  EXPECT_TRUE(watcher->ended());
+}
+
+TEST(Watch, WhatUpstreamDoesNotCacheExpiresInTheWordsOfTheStore) {
+  auto options = testing::PodOptions();
+  options.cached_upstream = false;
+  TestStorage storage({}, options);
+  storage.Create({.name = "a"});
+  ASSERT_TRUE(storage.Run(storage.store().Compact(2)));
   auto watcher = *storage.Watch({.resource_version = "1"});
   EXPECT_THAT(
       storage.Events(*watcher),
-      ElementsAre(
-          R"x(ERROR {"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure",)x"
-          R"x("message":"too old resource version: 1 (3)","reason":"Expired","code":410})x"));
-  EXPECT_TRUE(watcher->ended());
+      ElementsAre(fmt::format(kExpired, "The resourceVersion for the provided watch is too old.")));
+}
+
+TEST(Watch, ResumesFromTheStoresHistoryWhenItsLogBeginsLater) {
+  TestStorage storage;
+  storage.Create({.name = "a"});                     // 2
+  storage.Create({.name = "b"});                     // 3
+  storage.Update({.name = "a", .data = "changed"});  // 4
+  storage.Delete("default", "b");                    // 5
+  storage.Restart();
+  storage.Create({.name = "c"});  // 6, before anybody has asked for pods
+  auto watcher = *storage.Watch({.resource_version = "2"});
+  EXPECT_THAT(storage.Events(*watcher), ElementsAre("ADDED default/b@3", "MODIFIED default/a@4",
+                                                    "DELETED default/b@5", "ADDED default/c@6"));
+  // The past stands in the log now: it can be resumed from even when the store has forgotten it.
+  ASSERT_TRUE(storage.Run(storage.store().Compact(6)));
+  auto later = *storage.Watch({.resource_version = "3"});
+  auto too_late = *storage.Watch({.resource_version = "1"});
+  storage.Create({.name = "d"});  // 7
+  EXPECT_THAT(storage.Events(*later), ElementsAre("MODIFIED default/a@4", "DELETED default/b@5",
+                                                  "ADDED default/c@6", "ADDED default/d@7"));
+  EXPECT_THAT(storage.Events(*too_late),
+              ElementsAre(fmt::format(kExpired, "too old resource version: 1 (6)")));
+  EXPECT_THAT(storage.Events(*watcher), ElementsAre("ADDED default/d@7"));
+}
+
+TEST(Watch, MoreHistoryThanALogHoldsIsTooOld) {
+  TestStorage storage({.log = {.bytes = 10000}});
+  storage.Create({.name = "a"});
+  for (int i = 0; i < 20; ++i) {
+    storage.Update({.name = "a", .data = std::string(1000, static_cast<char>('a' + i))});
+  }
+  storage.Restart();
+  storage.List();
+  auto watcher = *storage.Watch({.resource_version = "2"});
+  EXPECT_THAT(storage.Events(*watcher),
+              ElementsAre(fmt::format(kExpired, "too old resource version: 2 (22)")));
+  auto newer = *storage.Watch({.resource_version = "20"});
+  EXPECT_THAT(storage.Events(*newer),
+              ElementsAre("MODIFIED default/a@21", "MODIFIED default/a@22"));
 }
 
 TEST(Watch, UnparsableVersionIsRefused) {
