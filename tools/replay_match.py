@@ -20,6 +20,7 @@ FORMS = [
     (re.compile(r'(?<=kube-api-access-)[a-z0-9]{5}'), r'[a-z0-9]{5}'),
     (re.compile(r'(?<=current: )\d+'), r'\d+'),
     (re.compile(r'(?<=ResourceVersion in record \()\d+'), r'\d+'),
+    (re.compile(r'(?<=too old resource version: \d \()\d+'), r'\d+'),
     (re.compile(r'(?<="resourceVersion":")\d+'), r'\d+'),
     (re.compile(r'(?<=resourceVersion: ")\d+'), r'\d+'),
     (re.compile(r'(?<=\\"resourceVersion\\":\\")\d+'), r'\d+'),

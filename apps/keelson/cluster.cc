@@ -64,7 +64,7 @@ kube::bootstrap::Options BootstrapOptions(const Options& options) {
 }
 
 rest::StoredForm StoredFormOf(const Options& options) {
-  auto form = rest::ParseStoredForm(options.storage_media_type);
+  auto form = rest::ParseStoredForm(options.storage.media_type);
   KEELSON_CHECK(form.has_value());  // Options::Validate has refused others
   return *form;
 }

@@ -102,11 +102,11 @@ Result<std::optional<OwnerFiles>> OpenOwnerFiles(Options& options, const Clock& 
   auto& access = options.access;
   const bool own_accounts =
       access.service_account_key_files.empty() && access.service_account_signing_key_file.empty();
-  if (options.data_dir.empty() ||
+  if (options.storage.data_dir.empty() ||
       (!serves_own && !access.client_ca_file.empty() && !own_accounts)) {
     return std::optional<OwnerFiles>();
   }
-  TRY(auto files, OwnerFiles::Open({.folder = options.data_dir,
+  TRY(auto files, OwnerFiles::Open({.folder = options.storage.data_dir,
                                     .public_address = options.run.advertise_address,
                                     .external_name = options.run.external_hostname},
                                    clock));
@@ -152,7 +152,7 @@ Result<void> Serve(Options options) {
                         .version = server::ThisVersion(),
                         .fatal = Fatal},
                        std::make_shared<server::EmptyDelegate>(server::NotFoundEndpoint())));
-  TRY(auto storage, Storage::Open(options.data_dir, clock, process.metrics));
+  TRY(auto storage, Storage::Open(options.storage, clock, process.metrics));
   TRY(auto outbound, kube::Outbound::Create(options.kubelet, *pool));
   kube::Relays relays(*outbound);
   auto kinds = kube::BuiltInKinds();

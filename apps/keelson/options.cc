@@ -5,7 +5,6 @@
 #include <charconv>
 
 #include "base/quote.h"
-#include "rest/stored_value.h"
 
 namespace keelson::app {
 namespace {
@@ -74,12 +73,7 @@ void Options::AddFlags(flags::FlagSet& flags) {
   flags.BeginSection("Generic");
   run.AddFlags(flags);
   flags.BeginSection("Storage");
-  flags.String("data-dir", data_dir,
-               "Where the embedded store keeps its files; empty keeps everything in memory.");
-  flags.String(
-      "storage-media-type", storage_media_type,
-      "How objects are stored: application/json, application/vnd.kubernetes.protobuf, or "
-      "empty for the form that is read fastest. Every form is read, whichever is written.");
+  storage.AddFlags(flags);
   flags.BeginSection("Secure serving");
   serving.AddFlags(flags);
   flags.BeginSection("Features");
@@ -111,9 +105,7 @@ void Options::AddFlags(flags::FlagSet& flags) {
 std::vector<std::string> Options::Validate() const {
   auto errors = run.Validate();
   for (auto& error : serving.Validate()) errors.push_back(std::move(error));
-  if (auto form = rest::ParseStoredForm(storage_media_type); !form) {
-    errors.push_back(form.error().message);
-  }
+  for (auto& error : storage.Validate()) errors.push_back(std::move(error));
   for (auto& error : access.Validate()) errors.push_back(std::move(error));
   for (auto& error : cluster.Validate()) errors.push_back(std::move(error));
   for (auto& error : kube::plugins::CheckOptions(admission)) errors.push_back(std::move(error));

@@ -35,8 +35,7 @@ struct Options {
   server::ServerRunOptions run;
   server::SecureServingOptions serving;
   server::FeatureOptions features;
-  std::string data_dir = DefaultDataFolder();
-  std::string storage_media_type;
+  StorageOptions storage;
   AccessOptions access;
   kube::plugins::ChainOptions admission;
   kube::KubeletOptions kubelet;
