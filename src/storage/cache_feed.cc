@@ -321,7 +321,22 @@ Task<Result<void>> CacheFeed::ReachBack(std::shared_ptr<WatchCache> cache, Revis
 
 Task<void> CacheFeed::ExtendLog(std::shared_ptr<WatchCache> cache, Revision revision,
                                 std::shared_ptr<Reached> reached) {
+  // One at a time: when a server comes up again all its watchers ask for about the same.
+  auto [place, first] = extending_.try_emplace(cache.get());
+  if (!first) {
+    auto turn = Turn::Create();
+    place->second.push_back(turn);
+    co_await Turn::Wait(turn);
+  }
   reached->Set(co_await TryExtendLog(*cache, revision));
+  auto waiting = extending_.find(cache.get());
+  if (waiting->second.empty()) {
+    extending_.erase(waiting);
+    co_return;
+  }
+  auto next = std::move(waiting->second.front());
+  waiting->second.erase(waiting->second.begin());
+  next->Set(true);
 }
 
 // What comes between `revision` and the start of the log, from a watch of its own. While that is

@@ -109,6 +109,9 @@ class CacheFeed {
   std::unique_ptr<kv::Watch> watch_;
   uint64_t watch_number_ = 0;  // counts watches started
   std::vector<std::shared_ptr<WatchCache>> waiting_fills_;
+  // Caches whose logs are being extended, with those who wait for their turn to extend them.
+  using Turn = Completion<bool>;
+  std::map<const WatchCache*, std::vector<std::shared_ptr<Turn>>> extending_;
 
   struct FreshWaiter {
     Revision revision;

@@ -101,6 +101,33 @@ TEST(Watch, ResumesFromTheStoresHistoryWhenItsLogBeginsLater) {
   EXPECT_THAT(storage.Events(*watcher), ElementsAre("ADDED default/d@7"));
 }
 
+Task<void> WatchFrom(ObjectStore* pods, std::string version, std::vector<std::string>* lines) {
+  ListOptions options{.resource_version = std::move(version)};
+  DefaultWatchOptions(options);
+  auto watcher = co_await pods->Watch(std::move(options));
+  for (const auto& event : (*watcher)->Take()) lines->push_back(TestStorage::Describe(event));
+}
+
+TEST(Watch, ManyResumeAtOnceFromTheStoresHistory) {
+  TestStorage storage;
+  for (const char* name : {"a", "b", "c"}) storage.Create({.name = name});  // 2, 3, 4
+  storage.Restart();
+  storage.List();
+  std::vector<std::vector<std::string>> seen(9);
+  Gate gate;
+  for (size_t i = 0; i < seen.size(); ++i) {
+    gate.Spawn(&storage.executor(),
+               WatchFrom(&storage.pods(), std::to_string(3 - i % 3), &seen[i]));
+  }
+  storage.Settle();
+  gate.CloseAndWait();
+  const std::vector<std::string> all{"ADDED default/a@2", "ADDED default/b@3", "ADDED default/c@4"};
+  for (size_t i = 0; i < seen.size(); ++i) {
+    EXPECT_EQ(seen[i], std::vector(all.end() - 1 - static_cast<ptrdiff_t>(i % 3), all.end()));
+  }
+  EXPECT_EQ(storage.pods().cache().stats().log_events, 3u);
+}
+
 TEST(Watch, MoreHistoryThanALogHoldsIsTooOld) {
   TestStorage storage({.log = {.bytes = 10000}});
   storage.Create({.name = "a"});
