@@ -48,6 +48,7 @@ TEST(MemoryStore, ForgetsHistoryOlderThanItsWindow) {
   Revision second = put("2");
   EXPECT_EQ(at(first)->items.at(0).value.view(), "1");
   clock.Advance(std::chrono::minutes(5));
+  ASSERT_FALSE(at(first));
   EXPECT_EQ(at(first).error().code, ErrorCode::kExpired);
   EXPECT_EQ(at(second)->items.at(0).value.view(), "2");
   EXPECT_EQ(store->CompactedRevision(), second);

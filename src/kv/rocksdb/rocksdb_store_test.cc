@@ -53,10 +53,20 @@ BackendParam RocksDbInMemoryBackend() {
           }};
 }
 
+// The files in memory are RocksDB's, which is not built for ThreadSanitizer: that sees races in
+// them where there are locks it does not know.
+#if defined(__has_feature) && __has_feature(thread_sanitizer)
+constexpr bool kInMemory = false;
+#else
+constexpr bool kInMemory = true;
+#endif
+
 TEST(RocksDbStore, FollowsTheModel) {
   uint64_t first = FirstSeed();
-  for (uint64_t seed = first; seed < first + SeedCount(1000) && !HasFailure(); ++seed) {
-    RunModel(RocksDbInMemoryBackend(), seed);
+  const auto backend = kInMemory ? RocksDbInMemoryBackend() : RocksDbBackend();
+  const uint64_t seeds = SeedCount(kInMemory ? 1000 : 20);
+  for (uint64_t seed = first; seed < first + seeds && !HasFailure(); ++seed) {
+    RunModel(backend, seed);
   }
 }
 
@@ -75,11 +85,14 @@ TEST(RocksDbStore, ForgetsHistoryOlderThanItsWindow) {
     return Await((*store)->Range({.range = KeyRange::Key("a"), .revision = revision}));
   };
   Revision first = put("a", "1");
+  put("b", "");
   clock.Advance(std::chrono::minutes(4));
   Revision second = put("a", "2");
   EXPECT_EQ(at(first)->items.at(0).value.view(), "1");
   clock.Advance(std::chrono::minutes(2));
-  put("b", "");  // behind what the passing time has asked the same thread to do
+  put("b", "");  // finds what is too old
+  put("b", "");  // forgets it
+  ASSERT_FALSE(at(first));
   EXPECT_EQ(at(first).error().code, ErrorCode::kExpired);
   EXPECT_EQ(at(second)->items.at(0).value.view(), "2");
   Await((*store)->Close());
