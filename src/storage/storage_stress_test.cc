@@ -10,6 +10,8 @@
 #include <thread>
 
 #include "kv/memory_store.h"
+#include "kv/rocksdb/rocksdb_store.h"
+#include "kv/rocksdb/testing/temp_directory.h"
 #include "kv/testing/sync.h"
 #include "storage/testing_storage.h"
 
@@ -82,20 +84,28 @@ Task<void> ReadLists(ObjectStore* pods, unsigned seed, const std::atomic<bool>* 
   }
 }
 
-// Follows the objects; every event must fit what was seen before.
+// Follows the objects; every event must fit what was seen before. Now and then it goes away and
+// comes back, to resume where it was.
 Task<void> Follow(ObjectStore* pods, const std::atomic<bool>* stop, std::stop_token token,
                   std::atomic<int64_t>* followed) {
+  std::map<std::string, Revision> seen;
+  Revision reached = 0;
   while (!stop->load()) {
     ListOptions options;
+    if (reached != 0) options.resource_version = std::to_string(reached);
     DefaultWatchOptions(options);
     auto watcher = co_await pods->Watch(options);
     if (!watcher) continue;
-    std::map<std::string, Revision> seen;
-    for (;;) {
+    for (int rounds = 0; rounds < 200; ++rounds) {
       auto events = co_await (*watcher)->Next(token);
       if (events.empty()) break;
       for (const auto& event : events) {
+        if (event.type == WatchEvent::Type::kError) {  // expired: from the start
+          seen.clear();
+          reached = 0;
+        }
         if (!event.object) continue;
+        reached = std::max(reached, event.object->revision());
         auto key = TreeOrder{}.KeyOf(*event.object);
         auto known = seen.find(key);
         EXPECT_EQ(event.type == WatchEvent::Type::kAdded, known == seen.end()) << key;
@@ -121,9 +131,7 @@ Task<void> Disturb(ObjectStore* pods, kv::Store* store, Clock* clock,
   }
 }
 
-TEST(StorageStress, HoldsUnderEverythingAtOnce) {
-  SystemClock clock;
-  auto store = kv::NewMemoryStore(clock);
+void Stress(std::unique_ptr<kv::Store> store, Clock& clock) {
   RecordCodec codec(testing::PodOptions().fields);
   auto options = testing::PodOptions();
   options.codec = &codec;
@@ -157,6 +165,81 @@ TEST(StorageStress, HoldsUnderEverythingAtOnce) {
       for (auto& thread : threads) thread.join();
       gate.CloseAndWait();
     }
+  }
+  Await(store->Close());
+}
+
+TEST(StorageStress, HoldsUnderEverythingAtOnce) {
+  SystemClock clock;
+  Stress(kv::NewMemoryStore(clock), clock);
+}
+
+TEST(StorageStress, HoldsOnDisk) {
+  SystemClock clock;
+  kv::testing::TempDirectory directory;
+  auto store = kv::OpenRocksDbStore({.directory = directory.path() + "/store"}, clock);
+  ASSERT_TRUE(store) << store.error().message;
+  Stress(*std::move(store), clock);
+}
+
+// Adds one to the number that an object holds.
+class Increment final : public Changer {
+ public:
+  Task<ApiResult<Change>> Decide(ObjectRef current) override {
+    constexpr std::string_view kData = R"("data":")";
+    auto json = current->json_view();
+    auto number = json.substr(json.find(kData) + kData.size());
+    Sample sample{.ns = std::string(current->ns()), .name = std::string(current->name())};
+    sample.data = std::to_string(std::stoll(std::string(number)) + 1);
+    co_return Change{.kind = Change::Kind::kPut, .image = MakeImage(sample)};
+  }
+};
+
+Task<void> IncrementMany(ObjectStore* pods, int times) {
+  for (int i = 0; i < times; ++i) {
+    Increment increment;
+    auto done = co_await pods->Modify("default", fmt::format("c{}", i % 3), {}, increment);
+    EXPECT_TRUE(done);
+  }
+}
+
+// Writers start from the cache and tell the store what they have seen there; some of that is
+// outdated by the time it is written.
+TEST(StorageStress, NoUpdateIsLostOnDisk) {
+  constexpr int kWriters = 8, kTimes = 150;
+  SystemClock clock;
+  kv::testing::TempDirectory directory;
+  auto store = *kv::OpenRocksDbStore({.directory = directory.path() + "/store"}, clock);
+  RecordCodec codec(testing::PodOptions().fields);
+  auto options = testing::PodOptions();
+  options.codec = &codec;
+  ThreadExecutor feeding("feed"), io1("io-1"), io2("io-2");
+  CacheFeed feed(store.get(), &feeding, &clock);
+  feed.Start();
+  {
+    ObjectStore pods(std::make_shared<const ResourceOptions>(options), store.get(), &feed, &clock);
+    for (const char* name : {"c0", "c1", "c2"}) {
+      ASSERT_TRUE(Await(pods.Create(MakeImage({.name = name, .data = "0"}))));
+    }
+    ASSERT_TRUE(Await(pods.List({})));  // fills the cache
+    Gate gate;
+    for (int i = 0; i < kWriters; ++i) {
+      gate.Spawn(i % 2 == 0 ? &io1 : &io2, IncrementMany(&pods, kTimes));
+    }
+    gate.CloseAndWait();
+    int64_t sum = 0, versions = 0;
+    auto states = Await(store->Range({.range = kv::KeyRange::Prefix("/registry/pods/")})).value();
+    for (const auto& state : states.items) {
+      auto object = *codec.Decode(state.value, state.mod_revision);
+      constexpr std::string_view kData = R"("data":")";
+      auto json = object->json_view();
+      sum += std::stoll(std::string(json.substr(json.find(kData) + kData.size())));
+      versions += state.version - 1;
+      EXPECT_LE(state.create_revision, 4);
+    }
+    EXPECT_EQ(sum, kWriters * kTimes);
+    EXPECT_EQ(versions, kWriters * kTimes);
+    Await(feed.Stop());
   }
   Await(store->Close());
 }
