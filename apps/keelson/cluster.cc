@@ -64,7 +64,10 @@ kube::bootstrap::Options BootstrapOptions(const Options& options) {
 }
 
 rest::StoredForm StoredFormOf(const Options& options) {
-  auto form = rest::ParseStoredForm(options.storage.media_type);
+  const auto& storage = options.storage;
+  auto form = storage.media_type.empty() && storage.etcd.used()
+                  ? rest::StoredForm::kProtobuf
+                  : rest::ParseStoredForm(storage.media_type);
   KEELSON_CHECK(form.has_value());  // Options::Validate has refused others
   return *form;
 }

@@ -152,7 +152,8 @@ Result<void> Serve(Options options) {
                         .version = server::ThisVersion(),
                         .fatal = Fatal},
                        std::make_shared<server::EmptyDelegate>(server::NotFoundEndpoint())));
-  TRY(auto storage, Storage::Open(options.storage, clock, process.metrics));
+  TRY(auto storage, Storage::Open(options.storage, {*pool, clock, process.metrics}));
+  TRY_VOID(storage->AddHealthChecks(*server));
   TRY(auto outbound, kube::Outbound::Create(options.kubelet, *pool));
   kube::Relays relays(*outbound);
   auto kinds = kube::BuiltInKinds();

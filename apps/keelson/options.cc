@@ -74,6 +74,8 @@ void Options::AddFlags(flags::FlagSet& flags) {
   run.AddFlags(flags);
   flags.BeginSection("Storage");
   storage.AddFlags(flags);
+  flags.BeginSection("Etcd");
+  storage.etcd.AddFlags(flags);
   flags.BeginSection("Secure serving");
   serving.AddFlags(flags);
   flags.BeginSection("Features");

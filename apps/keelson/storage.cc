@@ -4,9 +4,12 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <thread>
 #include <utility>
 
 #include "base/gate.h"
+#include "base/log.h"
+#include "kv/etcd/renamed_store.h"
 #include "kv/memory_store.h"
 #include "kv/rocksdb/rocksdb_store.h"
 #include "kv/rocksdb/store_command.h"
@@ -15,7 +18,54 @@
 namespace keelson::app {
 namespace {
 
-Result<std::unique_ptr<kv::Store>> OpenStore(const StorageOptions& options, Clock& clock) {
+// Where storage puts its objects; another prefix is a matter of names in etcd.
+constexpr std::string_view kPrefix = "/registry";
+constexpr Duration kWaitForEtcd = std::chrono::seconds(20);
+constexpr Duration kBetweenAttempts = std::chrono::milliseconds(500);
+
+Task<void> Describe(kv::EtcdStore& store, Result<kv::EtcdServerInfo>& info) {
+  info = co_await store.Describe();
+}
+
+Result<void> WaitForEtcd(kv::EtcdStore& store, Clock& clock) {
+  const TimePoint limit = clock.Now() + kWaitForEtcd;
+  std::string told;
+  for (;;) {
+    Result<kv::EtcdServerInfo> info = Fail(ErrorCode::kUnavailable, "");
+    Gate gate;
+    gate.Spawn(nullptr, Describe(store, info));
+    gate.CloseAndWait();
+    if (info) {
+      log::InfoS("keeping everything in etcd", {{"server", info->url}, {"version", info->version}});
+      return {};
+    }
+    if (clock.Now() >= limit) return Annotate(info.error(), "etcd cannot be used");
+    if (std::exchange(told, info.error().message) != info.error().message) {
+      log::WarningS("waiting for etcd", {{"err", info.error().message}});
+    }
+    std::this_thread::sleep_for(kBetweenAttempts);
+  }
+}
+
+void CloseNow(kv::Store& store) {
+  Gate gate;
+  gate.Spawn(nullptr, store.Close());
+  gate.CloseAndWait();
+}
+
+Result<std::unique_ptr<kv::Store>> OpenEtcd(const EtcdOptions& options, net::IoPool& pool,
+                                            Clock& clock) {
+  TRY(auto store_options, options.StoreOptions());
+  TRY(auto store, kv::OpenEtcdStore(std::move(store_options), pool, clock));
+  if (auto reached = WaitForEtcd(*store, clock); !reached) {
+    CloseNow(*store);
+    return std::unexpected(reached.error());
+  }
+  if (options.prefix == kPrefix) return store;
+  return kv::etcd::Rename(std::move(store), std::string(kPrefix) + "/", options.prefix + "/");
+}
+
+Result<std::unique_ptr<kv::Store>> OpenEmbedded(const StorageOptions& options, Clock& clock) {
   const auto& folder = options.data_dir;
   const auto history_bytes = static_cast<size_t>(options.history_bytes);
   if (folder.empty()) {
@@ -51,10 +101,12 @@ void StorageOptions::AddFlags(flags::FlagSet& flags) {
   flags.String(
       "storage-media-type", media_type,
       "How objects are stored: application/json, application/vnd.kubernetes.protobuf, or "
-      "empty for the form that is read fastest. Every form is read, whichever is written.");
+      "empty for the form that is read fastest; in etcd that is protobuf, which kube-apiserver "
+      "reads, too. Every form is read, whichever is written.");
   flags.Duration("etcd-compaction-interval", history_age,
                  "How long the past stays readable: watches resume and lists continue from "
-                 "versions up to this old, older ones are answered with 410. 0 keeps all of it.");
+                 "versions up to this old, older ones are answered with 410. 0 keeps all of it. "
+                 "In etcd one of all servers has it forget the rest this often.");
   flags.Int("store-history-bytes", history_bytes,
             "The past is forgotten earlier when it takes more than this on disk; 0 is no bound.");
   flags.Int("store-memory-bytes", store_memory_bytes,
@@ -79,27 +131,50 @@ std::vector<std::string> StorageOptions::Validate() const {
   if (watch_cache_bytes < kLeastMemory) {
     errors.push_back(fmt::format("--watch-cache-memory-bytes must be at least {}", kLeastMemory));
   }
+  for (auto& error : etcd.Validate()) errors.push_back(std::move(error));
   return errors;
 }
 
-Storage::Storage(std::unique_ptr<kv::Store> store, const StorageOptions& options, Clock& clock,
-                 metrics::Registry& metrics)
+Storage::Storage(std::unique_ptr<kv::Store> store, const StorageOptions& options, Parts parts)
     : executor_("storage"), store_(std::move(store)) {
   feed_ = std::make_unique<storage::CacheFeed>(
-      store_.get(), &executor_, &clock,
+      store_.get(), &executor_, &parts.clock,
       storage::FeedOptions{.memory_budget = static_cast<size_t>(options.watch_cache_bytes)},
-      &metrics);
+      &parts.metrics);
   feed_->Start();
+  if (!options.etcd.used()) return;
+  auto watch_over = [&](Duration timeout) {
+    auto health = std::make_unique<StoreHealth>(*store_, parts.clock, executor_, timeout);
+    health->Start();
+    return health;
+  };
+  health_ = watch_over(options.etcd.health_timeout);
+  readiness_ = watch_over(options.etcd.ready_timeout);
+  if (options.history_age > Duration::zero()) {
+    compactor_ =
+        std::make_unique<kv::etcd::Compactor>(*store_, parts.clock, executor_, options.history_age);
+    compactor_->Start();
+  }
 }
 
-Result<std::unique_ptr<Storage>> Storage::Open(const StorageOptions& options, Clock& clock,
-                                               metrics::Registry& metrics) {
-  TRY(auto store, OpenStore(options, clock));
-  return std::unique_ptr<Storage>(new Storage(std::move(store), options, clock, metrics));
+Result<std::unique_ptr<Storage>> Storage::Open(const StorageOptions& options, Parts parts) {
+  TRY(auto store, options.etcd.used() ? OpenEtcd(options.etcd, parts.pool, parts.clock)
+                                      : OpenEmbedded(options, parts.clock));
+  return std::unique_ptr<Storage>(new Storage(std::move(store), options, parts));
+}
+
+Result<void> Storage::AddHealthChecks(server::GenericApiServer& server) {
+  if (!health_) return {};
+  TRY_VOID(server.AddHealthCheck({"etcd", [health = health_.get()] { return health->Last(); }}));
+  return server.AddReadyzCheck(
+      {"etcd-readiness", [readiness = readiness_.get()] { return readiness->Last(); }});
 }
 
 Storage::~Storage() {
   Gate closing;
+  if (compactor_) closing.Spawn(&executor_, compactor_->Stop());
+  if (health_) closing.Spawn(&executor_, health_->Stop());
+  if (readiness_) closing.Spawn(&executor_, readiness_->Stop());
   closing.Spawn(&executor_, feed_->Stop());
   closing.CloseAndWait();
   feed_.reset();

@@ -1,6 +1,7 @@
 #pragma once
 
-// The storage of the program: the embedded store in its folder, and what feeds the watch caches.
+// The storage of the program: the embedded store in its folder or an etcd cluster, and what feeds
+// the watch caches.
 
 #include <chrono>
 #include <cstdint>
@@ -13,8 +14,13 @@
 #include "base/flags.h"
 #include "base/metrics.h"
 #include "base/result.h"
+#include "etcd_options.h"
+#include "kv/etcd/compactor.h"
 #include "kv/store.h"
+#include "net/io_thread.h"
+#include "server/generic_api_server.h"
 #include "storage/cache_feed.h"
+#include "store_health.h"
 
 namespace keelson::app {
 
@@ -30,6 +36,7 @@ struct StorageOptions {
   // What the embedded store takes at rest, and what all watch caches may take.
   int64_t store_memory_bytes = int64_t{16} << 20;
   int64_t watch_cache_bytes = int64_t{4} << 30;
+  EtcdOptions etcd;
 
   void AddFlags(flags::FlagSet& flags);
   std::vector<std::string> Validate() const;
@@ -37,22 +44,33 @@ struct StorageOptions {
 
 class Storage {
  public:
-  // Creates the data folder when it is missing.
-  static Result<std::unique_ptr<Storage>> Open(const StorageOptions& options, Clock& clock,
-                                               metrics::Registry& metrics);
+  struct Parts {
+    net::IoPool& pool;
+    Clock& clock;
+    metrics::Registry& metrics;
+  };
+  // In etcd when servers are named, which are waited for. Else in the data folder, which is created
+  // when it is missing.
+  static Result<std::unique_ptr<Storage>> Open(const StorageOptions& options, Parts parts);
   // Ends the watches, then closes the store. Requests must have ended.
   ~Storage();
 
   kv::Store& store() { return *store_; }
   storage::CacheFeed& feed() { return *feed_; }
 
+  // The checks `etcd` and `etcd-readiness`, for a store that is elsewhere.
+  Result<void> AddHealthChecks(server::GenericApiServer& server);
+
  private:
-  Storage(std::unique_ptr<kv::Store> store, const StorageOptions& options, Clock& clock,
-          metrics::Registry& metrics);
+  Storage(std::unique_ptr<kv::Store> store, const StorageOptions& options, Parts parts);
 
   ThreadExecutor executor_;
   std::unique_ptr<kv::Store> store_;
   std::unique_ptr<storage::CacheFeed> feed_;
+  // Only with etcd.
+  std::unique_ptr<kv::etcd::Compactor> compactor_;
+  std::unique_ptr<StoreHealth> health_;
+  std::unique_ptr<StoreHealth> readiness_;
 };
 
 }  // namespace keelson::app

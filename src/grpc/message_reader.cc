@@ -24,6 +24,7 @@ void MessageReader::Put(Slice piece) {
 
 CallResult<bool> MessageReader::TakeHeader() {
   if (header_size_ == kMessageHeader) return true;
+  if (piece_.empty()) return false;
   size_t take = std::min(kMessageHeader - header_size_, piece_.size());
   std::memcpy(header_ + header_size_, piece_.data(), take);
   header_size_ += take;

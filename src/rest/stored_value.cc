@@ -25,6 +25,33 @@ const schema::Type* FindKind(const schema::Catalog& catalog, std::string_view ap
   return found == nullptr ? nullptr : found->FindKind(kind);
 }
 
+// Versions that are served no more but still stored by upstream, whose fields and numbers are those
+// of a later one.
+struct SameFields {
+  std::string_view stored;
+  std::string_view kind;
+  std::string_view as;
+};
+constexpr SameFields kSameFields[] = {
+    {"admissionregistration.k8s.io/v1beta1", "MutatingAdmissionPolicy",
+     "admissionregistration.k8s.io/v1"},
+    {"admissionregistration.k8s.io/v1beta1", "MutatingAdmissionPolicyBinding",
+     "admissionregistration.k8s.io/v1"},
+};
+
+std::string_view KnownAs(std::string_view api_version, std::string_view kind) {
+  for (const auto& same : kSameFields) {
+    if (same.stored == api_version && same.kind == kind) return same.as;
+  }
+  return api_version;
+}
+
+value::Document WithVersion(const value::Document& object, std::string_view api_version) {
+  value::Builder builder(object);
+  builder.root().SetField("apiVersion", builder.String(api_version));
+  return std::move(builder).Finish();
+}
+
 }  // namespace
 
 Result<StoredForm> ParseStoredForm(std::string_view media_type) {
@@ -50,13 +77,20 @@ Result<value::Document> StoredReader::Decode(std::string_view value) const {
     kind = std::move(meta.kind);
   }
   const auto* type = FindKind(catalog_, api_version, kind);
+  const auto known = type != nullptr ? std::string_view(api_version) : KnownAs(api_version, kind);
+  if (type == nullptr) type = FindKind(catalog_, known, kind);
   if (type == nullptr) {
     return Fail(ErrorCode::kUnsupported, "stored as {} of {}, which is not known", kind,
                 api_version);
   }
-  if (protobuf) return schema::DecodeProtobufEnvelope(*type, value);
-  TRY(auto decoded, schema::DecodeJson(*type, value));
-  return std::move(decoded.object);
+  value::Document object;
+  if (protobuf) {
+    TRY(object, schema::DecodeProtobufEnvelope(*type, value));
+  } else {
+    TRY(auto decoded, schema::DecodeJson(*type, value));
+    object = std::move(decoded.object);
+  }
+  return known == api_version ? object : WithVersion(object, known);
 }
 
 Result<storage::ObjectImage> StoredReader::Read(const Slice& value) const {

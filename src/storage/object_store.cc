@@ -67,18 +67,10 @@ Status ObjectStore::StoreFailure(const Error& error, std::string_view verb) cons
     case ErrorCode::kTooLarge:
       return RequestEntityTooLargeStatus(error.message);
     case ErrorCode::kUnavailable:
-    case ErrorCode::kTimeout: {
-      Status status{.code = 500,
-                    .reason = "ServerTimeout",
-                    .message = fmt::format("The {} operation against {} could not be completed at "
-                                           "this time, please try again.",
-                                           verb, resource_->resource.ToString()),
-                    .details = StatusDetails{.name = std::string(verb),
-                                             .group = resource_->resource.group,
-                                             .kind = resource_->resource.resource,
-                                             .retry_after_seconds = 2}};
-      return status;
-    }
+    case ErrorCode::kTimeout:
+      // What upstream answers when its store does not, only sooner.
+      return TimeoutStatus(
+          "request did not complete within requested timeout - context deadline exceeded", 0);
     case ErrorCode::kExhausted:
       return ServiceUnavailableStatus(error.message);
     default:

@@ -63,7 +63,8 @@ Task<ApiResult<void>> NamespaceLifecycle::Mutate(const Request& request, value::
   if (!RecentlyDeleted(name)) found = co_await namespaces_->Get("", name, "0");
   if (!found || !*found) found = co_await namespaces_->Get("", name);
   if (!found) {
-    if (found.error().code == 404) co_return std::unexpected(std::move(found).error());
+    const int code = found.error().code;  // not there, or the store does not answer
+    if (code == 404 || code == 504) co_return std::unexpected(std::move(found).error());
     co_return std::unexpected(InternalErrorStatus(found.error().message));
   }
   if (request.operation == Operation::kCreate && (*found)->field(phase_field_) == "Terminating") {
