@@ -5,7 +5,7 @@ PRESET ?= release
 ARGS   ?=
 JOBS   ?= $(shell nproc)
 
-.PHONY: setup build run test test-asan test-tsan test-kubectl fuzz bench format lint clean
+.PHONY: setup build run test test-asan test-tsan test-kubectl test-chaos fuzz bench format lint clean
 
 setup:
 	@tools/setup
@@ -29,6 +29,11 @@ test-tsan:
 # Drives a real kubectl, the one in PATH or in KUBECTL, against a server of its own.
 test-kubectl: build
 	tests/kubectl_suite/suite.py build/bin/keelson $(ARGS)
+
+# Three etcd servers that are killed, stopped and cut off at random under load, and a check of the history.
+CHAOS_SECONDS ?= 300
+test-chaos: build
+	CHAOS_SECONDS=$(CHAOS_SECONDS) build/$(PRESET)/src/kv/etcd/kv_etcd_chaos
 
 # Runs every fuzz target for SECONDS each; findings are kept under build/fuzz/findings.
 SECONDS ?= 60

@@ -32,6 +32,7 @@
 #include "server/openapi_endpoint.h"
 #include "server/systemd.h"
 #include "storage.h"
+#include "store_tools.h"
 
 namespace keelson::app {
 namespace {
@@ -188,6 +189,12 @@ Result<void> Serve(Options options) {
 }
 
 int Main(std::vector<std::string_view> arguments) {
+  if (arguments.size() >= 2 && arguments[0] == "store" && arguments[1] == "migrate") {
+    return RunStoreMigrate({arguments.begin() + 2, arguments.end()});
+  }
+  if (arguments.size() >= 2 && arguments[0] == "store" && arguments[1] == "rewrite") {
+    return RunStoreRewrite({arguments.begin() + 2, arguments.end()});
+  }
   if (!arguments.empty() && arguments[0] == "store") {
     kube::StoredKinds kinds(api::kCatalog);
     return kv::RunStoreCommand(

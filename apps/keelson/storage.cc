@@ -103,6 +103,10 @@ void StorageOptions::AddFlags(flags::FlagSet& flags) {
       "How objects are stored: application/json, application/vnd.kubernetes.protobuf, or "
       "empty for the form that is read fastest; in etcd that is protobuf, which kube-apiserver "
       "reads, too. Every form is read, whichever is written.");
+  flags.String("encryption-provider-config", encryption_file,
+               "An EncryptionConfiguration: which resources are encrypted in the store, and how.");
+  flags.Bool("encryption-provider-config-automatic-reload", follow_encryption_file,
+             "Follow that file as it changes, without a restart.");
   flags.Duration("etcd-compaction-interval", history_age,
                  "How long the past stays readable: watches resume and lists continue from "
                  "versions up to this old, older ones are answered with 410. 0 keeps all of it. "
@@ -130,6 +134,11 @@ std::vector<std::string> StorageOptions::Validate() const {
   }
   if (watch_cache_bytes < kLeastMemory) {
     errors.push_back(fmt::format("--watch-cache-memory-bytes must be at least {}", kLeastMemory));
+  }
+  if (follow_encryption_file && encryption_file.empty()) {
+    errors.emplace_back(
+        "--encryption-provider-config-automatic-reload must be set with "
+        "--encryption-provider-config");
   }
   for (auto& error : etcd.Validate()) errors.push_back(std::move(error));
   return errors;
@@ -160,7 +169,28 @@ Storage::Storage(std::unique_ptr<kv::Store> store, const StorageOptions& options
 Result<std::unique_ptr<Storage>> Storage::Open(const StorageOptions& options, Parts parts) {
   TRY(auto store, options.etcd.used() ? OpenEtcd(options.etcd, parts.pool, parts.clock)
                                       : OpenEmbedded(options, parts.clock));
-  return std::unique_ptr<Storage>(new Storage(std::move(store), options, parts));
+  std::unique_ptr<Storage> self(new Storage(std::move(store), options, parts));
+  TRY_VOID(self->OpenEncryption(options, parts.clock));
+  return self;
+}
+
+Result<void> Storage::OpenEncryption(const StorageOptions& options, Clock& clock) {
+  const auto& file = options.encryption_file;
+  if (file.empty()) return {};
+  TRY(auto text, auth::ReadWholeFile(file));
+  const std::string root = options.etcd.used() ? options.etcd.prefix : std::string(kPrefix);
+  auto made = encryption::Encryption::Create(text, root);
+  if (!made) return Annotate(made.error(), file);
+  encryption_ = *std::move(made);
+  if (options.follow_encryption_file) {
+    encryption_file_ = std::make_unique<auth::FollowedFile>(
+        file, std::move(text), clock, [this](const std::string& now) -> Result<void> {
+          TRY_VOID(encryption_->Change(now));
+          log::InfoS("the encryption configuration has changed");
+          return {};
+        });
+  }
+  return {};
 }
 
 Result<void> Storage::AddHealthChecks(server::GenericApiServer& server) {
@@ -171,6 +201,7 @@ Result<void> Storage::AddHealthChecks(server::GenericApiServer& server) {
 }
 
 Storage::~Storage() {
+  encryption_file_.reset();
   Gate closing;
   if (compactor_) closing.Spawn(&executor_, compactor_->Stop());
   if (health_) closing.Spawn(&executor_, health_->Stop());

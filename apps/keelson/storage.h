@@ -9,11 +9,13 @@
 #include <string>
 #include <vector>
 
+#include "auth/followed_file.h"
 #include "base/clock.h"
 #include "base/executor.h"
 #include "base/flags.h"
 #include "base/metrics.h"
 #include "base/result.h"
+#include "encryption/encryption.h"
 #include "etcd_options.h"
 #include "kv/etcd/compactor.h"
 #include "kv/store.h"
@@ -37,6 +39,8 @@ struct StorageOptions {
   int64_t store_memory_bytes = int64_t{16} << 20;
   int64_t watch_cache_bytes = int64_t{4} << 30;
   EtcdOptions etcd;
+  std::string encryption_file;  // an EncryptionConfiguration; empty: nothing is encrypted
+  bool follow_encryption_file = false;
 
   void AddFlags(flags::FlagSet& flags);
   std::vector<std::string> Validate() const;
@@ -58,13 +62,21 @@ class Storage {
   kv::Store& store() { return *store_; }
   storage::CacheFeed& feed() { return *feed_; }
 
+  // How a resource's values are encrypted; null when no configuration is named.
+  const storage::ValueTransformer* TransformerFor(const GroupResource& resource) {
+    return encryption_ ? encryption_->For(resource) : nullptr;
+  }
+
   // The checks `etcd` and `etcd-readiness`, for a store that is elsewhere.
   Result<void> AddHealthChecks(server::GenericApiServer& server);
 
  private:
   Storage(std::unique_ptr<kv::Store> store, const StorageOptions& options, Parts parts);
+  Result<void> OpenEncryption(const StorageOptions& options, Clock& clock);
 
   ThreadExecutor executor_;
+  std::unique_ptr<encryption::Encryption> encryption_;
+  std::unique_ptr<auth::FollowedFile> encryption_file_;
   std::unique_ptr<kv::Store> store_;
   std::unique_ptr<storage::CacheFeed> feed_;
   // Only with etcd.

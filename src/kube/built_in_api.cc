@@ -105,6 +105,7 @@ void BuiltInApi::AddStored(const schema::ResourceInfo& info) {
   options->bookmark_before = BookmarkStart(info);
   options->cached_upstream = info.plural != "events";
   options->codec = &stored->codec;
+  if (parts_.transformer) options->transformer = parts_.transformer(resource);
   stored->objects = std::make_unique<storage::ObjectStore>(std::move(options), &parts_.store,
                                                            &parts_.feed, &parts_.clock);
   std::vector<const schema::ResourceInfo*> versions{&info};

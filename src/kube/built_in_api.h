@@ -5,6 +5,7 @@
 // Owns what the resources need (encoders, codecs, stores, handlers) and hands out one endpoint for
 // all of them. Made once at start; nothing is read from the store until somebody asks.
 
+#include <functional>
 #include <memory>
 #include <string_view>
 #include <vector>
@@ -38,6 +39,8 @@ struct ApiParts {
   const admission::Chain* admission = nullptr;
   auth::Authorizer* authorizer = nullptr;
   rest::StoredForm form = rest::StoredForm::kRecord;  // what is written; all are read
+  // How a resource's values are encrypted; may be empty, and may answer null.
+  std::function<const storage::ValueTransformer*(const GroupResource&)> transformer = {};
 };
 
 class BuiltInApi final : public rest::ObjectStores {

@@ -19,6 +19,8 @@ constexpr std::string_view kUsage =
   keelson store verify   --data-dir DIR        read everything and report what is wrong
   keelson store compact  --data-dir DIR        forget the past of a store not in use, free its space
   keelson store stats    --data-dir DIR        revisions and sizes
+  keelson store migrate  --from PLACE --to PLACE   copy all of a store to another, here or in etcd
+  keelson store rewrite  --data-dir DIR        write anew what would be written differently today
 )";
 
 // A bar that is redrawn on a terminal, a line every few seconds elsewhere.

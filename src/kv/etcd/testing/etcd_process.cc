@@ -74,30 +74,60 @@ std::vector<std::string> EtcdPrograms() {
   return programs;
 }
 
-Result<std::unique_ptr<EtcdProcess>> EtcdProcess::Start(const std::string& program,
-                                                        std::vector<std::string> arguments) {
+Result<std::unique_ptr<EtcdProcess>> EtcdProcess::Make(const std::string& program) {
   std::unique_ptr<EtcdProcess> self(new EtcdProcess);
   self->program_ = program;
-  self->arguments_ = std::move(arguments);
   auto folder = (std::filesystem::temp_directory_path() / "keelson-etcd-XXXXXX").string();
   if (::mkdtemp(folder.data()) == nullptr) return FailErrno(errno, "creating a folder");
   self->folder_ = folder;
   self->port_ = FreePort();
   self->url_ = fmt::format("http://127.0.0.1:{}", self->port_);
+  return self;
+}
+
+Result<std::unique_ptr<EtcdProcess>> EtcdProcess::Start(const std::string& program,
+                                                        std::vector<std::string> arguments) {
+  TRY(auto self, Make(program));
+  self->arguments_ = std::move(arguments);
+  const auto peer = fmt::format("http://127.0.0.1:{}", FreePort());
+  self->place_ = {"--listen-peer-urls=" + peer, "--initial-advertise-peer-urls=" + peer,
+                  "--initial-cluster=default=" + peer};
   TRY_VOID(self->Launch());
   return self;
 }
 
+Result<std::vector<std::unique_ptr<EtcdProcess>>> EtcdProcess::StartCluster(
+    const std::string& program, const std::vector<Member>& members) {
+  std::string cluster;
+  for (const auto& member : members) {
+    cluster += fmt::format("{}{}=http://127.0.0.1:{}", cluster.empty() ? "" : ",", member.name,
+                           member.relay_port);
+  }
+  std::vector<std::unique_ptr<EtcdProcess>> all;
+  for (const auto& member : members) {
+    TRY(auto self, Make(program));
+    self->place_ = {
+        "--name=" + member.name,
+        fmt::format("--listen-peer-urls=http://127.0.0.1:{}", member.peer_port),
+        fmt::format("--initial-advertise-peer-urls=http://127.0.0.1:{}", member.relay_port),
+        "--initial-cluster=" + cluster};
+    self->Spawn();
+    all.push_back(std::move(self));
+  }
+  for (auto& member : all) TRY_VOID(member->AwaitServing());
+  return all;
+}
+
 Result<void> EtcdProcess::Launch() {
-  const auto peer = fmt::format("http://127.0.0.1:{}", FreePort());
-  std::vector<std::string> words = {program_,
-                                    "--data-dir=" + folder_ + "/data",
+  Spawn();
+  return AwaitServing();
+}
+
+void EtcdProcess::Spawn() {
+  std::vector<std::string> words = {program_, "--data-dir=" + folder_ + "/data",
                                     "--listen-client-urls=" + url_,
-                                    "--advertise-client-urls=" + url_,
-                                    "--listen-peer-urls=" + peer,
-                                    "--initial-advertise-peer-urls=" + peer,
-                                    "--initial-cluster=default=" + peer,
-                                    "--log-level=error"};
+                                    "--advertise-client-urls=" + url_, "--log-level=error"};
+  words.insert(words.end(), place_.begin(), place_.end());
   words.insert(words.end(), arguments_.begin(), arguments_.end());
   std::vector<char*> raw;
   for (auto& word : words) raw.push_back(word.data());
@@ -114,10 +144,13 @@ Result<void> EtcdProcess::Launch() {
     ::execv(raw[0], raw.data());
     ::_exit(127);
   }
+}
+
+Result<void> EtcdProcess::AwaitServing() {
   const auto limit = std::chrono::steady_clock::now() + kStartWithin;
   while (!Serves(port_)) {
     if (::waitpid(pid_, nullptr, WNOHANG) == pid_ || std::chrono::steady_clock::now() > limit) {
-      return Fail(ErrorCode::kUnavailable, "{} does not start; see {}", program_, log);
+      return Fail(ErrorCode::kUnavailable, "{} does not start; see {}/log", program_, folder_);
     }
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
   }
