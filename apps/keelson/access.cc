@@ -9,6 +9,7 @@
 #include "auth/jwt.h"
 #include "auth/token.h"
 #include "auth/token_file.h"
+#include "base/file.h"
 #include "base/gate.h"
 #include "base/ids.h"
 #include "base/log.h"
@@ -161,7 +162,7 @@ Result<std::shared_ptr<auth::Authorizer>> Access::MakeMode(const AccessOptions& 
   if (mode == "AlwaysAllow") return std::make_shared<auth::AlwaysAllow>();
   if (mode == "AlwaysDeny") return std::make_shared<auth::AlwaysDeny>();
   if (mode == "ABAC") {
-    TRY(auto text, auth::ReadWholeFile(options.authorization_policy_file));
+    TRY(auto text, ReadWholeFile(options.authorization_policy_file));
     TRY(auto policies, auth::ParseAbacPolicies(text));
     return std::make_shared<auth::AbacAuthorizer>(std::move(policies));
   }

@@ -1,12 +1,13 @@
 #include "providers.h"
 
-#include <filesystem>
 #include <utility>
 
 #include "auth/oidc.h"
 #include "auth/web_client.h"
 #include "auth/webhook_authorizer.h"
 #include "auth/webhook_tokens.h"
+#include "base/file.h"
+#include "client/kubeconfig.h"
 
 namespace keelson::app {
 namespace {
@@ -54,7 +55,7 @@ Result<auth::JwtAuthenticatorConfiguration> ProviderOfFlags(const AccessOptions&
   jwt.options.required_claims.insert(options.oidc_required_claims.begin(),
                                      options.oidc_required_claims.end());
   if (!options.oidc_ca_file.empty()) {
-    TRY(jwt.ca_pem, auth::ReadWholeFile(options.oidc_ca_file));
+    TRY(jwt.ca_pem, ReadWholeFile(options.oidc_ca_file));
   }
   return jwt;
 }
@@ -65,9 +66,7 @@ struct Target {
 };
 
 Result<Target> OpenTarget(const std::string& kubeconfig_file, Outside outside) {
-  TRY(auto text, auth::ReadWholeFile(kubeconfig_file));
-  const auto folder = std::filesystem::path(kubeconfig_file).parent_path().string();
-  TRY(auto target, auth::ReadKubeconfig(text, folder));
+  TRY(auto target, client::ReadKubeconfigFile(kubeconfig_file));
   TRY(auto client, auth::HttpWebClient::Create(std::move(target.options), outside.pool));
   return Target{std::move(client), std::move(target.server)};
 }
@@ -112,7 +111,7 @@ Result<std::unique_ptr<TokenProviders>> TokenProviders::Create(
   auto providers = std::make_unique<TokenProviders>();
   const auto audiences = options.Audiences();
   if (!options.authentication_config.empty()) {
-    TRY(auto text, auth::ReadWholeFile(options.authentication_config));
+    TRY(auto text, ReadWholeFile(options.authentication_config));
     TRY(auto configuration, auth::ParseAuthenticationConfiguration(text));
     TRY(auto made, MakeProviders(configuration.jwt, audiences, outside));
     auto current = std::make_shared<auth::ReplaceableTokens>(std::move(made));
@@ -165,7 +164,7 @@ Result<std::unique_ptr<Authorizers>> Authorizers::Create(const AccessOptions& op
     authorizers->authorizer_ = InOrder(std::move(members));
     return authorizers;
   }
-  TRY(auto text, auth::ReadWholeFile(options.authorization_config));
+  TRY(auto text, ReadWholeFile(options.authorization_config));
   TRY(auto configuration, auth::ParseAuthorizationConfiguration(text));
   TRY(auto made, MakeConfigured(configuration, make, outside));
   auto current = std::make_shared<auth::ReplaceableAuthorizer>(std::move(made));

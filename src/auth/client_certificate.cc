@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/file.h"
 #include "crypto/digest.h"
 #include "http/query.h"
 

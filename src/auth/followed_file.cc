@@ -8,6 +8,7 @@
 #include <mutex>
 #include <utility>
 
+#include "base/file.h"
 #include "base/log.h"
 
 namespace keelson::auth {
@@ -29,20 +30,6 @@ Mark MarkOf(const std::string& path) {
 }
 
 }  // namespace
-
-Result<std::string> ReadWholeFile(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return FailErrno(errno, "open " + path);
-  std::string text;
-  char piece[16 << 10];
-  while (file.read(piece, sizeof piece) || file.gcount() > 0) {
-    text.append(piece, static_cast<size_t>(file.gcount()));
-    if (text.size() > kMaxConfigurationSize) {
-      return Fail(ErrorCode::kTooLarge, "{} is larger than {} bytes", path, kMaxConfigurationSize);
-    }
-  }
-  return text;
-}
 
 struct FollowedFile::State {
   std::string path;

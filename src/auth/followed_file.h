@@ -12,11 +12,6 @@
 
 namespace keelson::auth {
 
-inline constexpr size_t kMaxConfigurationSize = size_t{4} << 20;
-
-// The whole file; kTooLarge past kMaxConfigurationSize.
-Result<std::string> ReadWholeFile(const std::string& path);
-
 class FollowedFile {
  public:
   static constexpr Duration kInterval = std::chrono::seconds(2);

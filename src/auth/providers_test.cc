@@ -181,22 +181,5 @@ TEST(WebhookAuthorizer, AsksOnceAndFailsAsItIsTold) {
   EXPECT_EQ(Await(clock, authorizer.Authorize(attributes)).decision, Decision::kDeny);
 }
 
-TEST(Kubeconfig, LeadsToTheCurrentContext) {
-  auto target = ReadKubeconfig(R"(
-current-context: c
-contexts: [{name: c, context: {cluster: k, user: u}}]
-clusters: [{name: k, cluster: {server: "https://s", tls-server-name: name}}]
-users: [{name: u, user: {token: secret}}]
-)",
-                               "");
-  ASSERT_TRUE(target.has_value());
-  EXPECT_EQ(target->server, "https://s");
-  EXPECT_EQ(target->options.server_name, "name");
-  http::Headers headers;
-  EXPECT_TRUE(target->options.authorize(headers).has_value());
-  EXPECT_EQ(headers.Get("authorization"), "Bearer secret");
-  EXPECT_FALSE(ReadKubeconfig("{}", "").has_value());
-}
-
 }  // namespace
 }  // namespace keelson::auth

@@ -51,12 +51,4 @@ class HttpWebClient final : public WebClient {
 // Calls until there is an answer below 500, five times at most and with growing pauses in between.
 Task<Result<WebAnswer>> CallPatiently(WebClient& client, WebRequest request, Clock& clock);
 
-// Where a kubeconfig's current context leads, and how one gets in there.
-struct KubeconfigTarget {
-  std::string server;
-  http::ClientOptions options;
-};
-// `folder` is where relative paths in it begin.
-Result<KubeconfigTarget> ReadKubeconfig(std::string_view text, const std::string& folder);
-
 }  // namespace keelson::auth
