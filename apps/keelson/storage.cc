@@ -7,6 +7,7 @@
 #include <thread>
 #include <utility>
 
+#include "base/file.h"
 #include "base/gate.h"
 #include "base/log.h"
 #include "kv/etcd/renamed_store.h"
@@ -177,7 +178,7 @@ Result<std::unique_ptr<Storage>> Storage::Open(const StorageOptions& options, Pa
 Result<void> Storage::OpenEncryption(const StorageOptions& options, Clock& clock) {
   const auto& file = options.encryption_file;
   if (file.empty()) return {};
-  TRY(auto text, auth::ReadWholeFile(file));
+  TRY(auto text, ReadWholeFile(file));
   const std::string root = options.etcd.used() ? options.etcd.prefix : std::string(kPrefix);
   auto made = encryption::Encryption::Create(text, root);
   if (!made) return Annotate(made.error(), file);

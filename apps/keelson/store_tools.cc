@@ -11,8 +11,8 @@
 #include <utility>
 
 #include "api/catalog.h"
-#include "auth/followed_file.h"
 #include "base/clock.h"
+#include "base/file.h"
 #include "base/gate.h"
 #include "encryption/encryption.h"
 #include "etcd_options.h"
@@ -128,7 +128,7 @@ class OpenPlace {
 Result<std::unique_ptr<encryption::Encryption>> OpenEncryption(const ToolOptions& options,
                                                                bool etcd) {
   if (options.encryption_file.empty()) return nullptr;
-  TRY(auto text, auth::ReadWholeFile(options.encryption_file));
+  TRY(auto text, ReadWholeFile(options.encryption_file));
   return encryption::Encryption::Create(text, etcd ? options.etcd.prefix : std::string(kPrefix));
 }
 
