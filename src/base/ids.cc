@@ -70,14 +70,14 @@ std::string NewUuid() {
   RandomBytes(bytes);
   bytes[6] = static_cast<unsigned char>((bytes[6] & 0x0f) | 0x40);
   bytes[8] = static_cast<unsigned char>((bytes[8] & 0x3f) | 0x80);
-  std::string text;
-  text.reserve(36);
+  std::array<char, 36> text;
+  char* to = text.data();
   for (size_t i = 0; i < bytes.size(); ++i) {
-    if (i == 4 || i == 6 || i == 8 || i == 10) text += '-';
-    text += kHex[bytes[i] >> 4];
-    text += kHex[bytes[i] & 15];
+    if (i == 4 || i == 6 || i == 8 || i == 10) *to++ = '-';
+    *to++ = kHex[bytes[i] >> 4];
+    *to++ = kHex[bytes[i] & 15];
   }
-  return text;
+  return {text.data(), text.size()};
 }
 
 std::string RandomNameSuffix(size_t length) {

@@ -39,6 +39,30 @@ std::string_view DeprecationOf(const schema::ResourceInfo& info) {
   return {};
 }
 
+// Kinds that refuse unknown field labels in words of their own.
+struct FieldRefusal {
+  std::string_view group;
+  std::string_view resource;
+  std::string_view text;
+};
+constexpr FieldRefusal kFieldRefusals[] = {
+    {"batch", "jobs", "field label %q not supported for Job"},
+    {"resource.k8s.io", "resourceslices",
+     "field label not supported for resource.k8s.io/v1, Kind=ResourceSlice: %s"},
+};
+
+std::string_view FieldRefusalOf(const schema::ResourceInfo& info) {
+  for (const auto& [group, resource, text] : kFieldRefusals) {
+    if (info.group == group && info.plural == resource) return text;
+  }
+  return {};
+}
+
+// Groups whose servers upstream tells to store JSON.
+bool IsStoredAsJson(const schema::ResourceInfo& info) {
+  return info.group == "apiextensions.k8s.io" || info.group == "apiregistration.k8s.io";
+}
+
 std::string BookmarkStart(const schema::ResourceInfo& info) {
   std::string version(info.version);
   if (!info.group.empty()) version = std::string(info.group) + "/" + version;
@@ -120,6 +144,7 @@ void BuiltInApi::AddStored(const schema::ResourceInfo& info) {
   if (versions.size() > 1) {
     stored->versions = std::make_unique<rest::KindVersions>(converter_, std::move(versions));
   }
+  stores_[{info.plural, info.group}] = stored->objects.get();
   stored_.push_back(std::move(stored));
 }
 
@@ -149,13 +174,16 @@ void BuiltInApi::AddResource(const schema::ResourceInfo& info) {
                           .printer = print::FindPrinter(kept.group, kept.plural),
                           .forms = &forms_,
                           .clock = &parts_.clock,
+                          .stored_as_json = IsStoredAsJson(info),
                           .admission = parts_.admission,
                           .authorizer = parts_.authorizer,
                           .stores = this,
                           .handler = own != nullptr ? own->handler : nullptr,
                           .computed = parts_.kinds.FindComputed(info.group, info.plural),
                           .deprecation = DeprecationOf(info),
-                          .metadata_checks = MetadataChecksOf(info)};
+                          .metadata_checks = MetadataChecksOf(info),
+                          .allow_privileged = parts_.allow_privileged,
+                          .field_refusal = FieldRefusalOf(info)};
   if (stored != nullptr) {
     spec.encoder = &stored->encoder;
     spec.store = stored->objects.get();
@@ -203,12 +231,8 @@ void BuiltInApi::Serve(rest::ResourceSpec spec) {
 
 storage::ObjectStore* BuiltInApi::FindStore(std::string_view group,
                                             std::string_view resource) const {
-  for (const auto& stored : stored_) {
-    if (stored->info.group == group && stored->info.plural == resource) {
-      return stored->objects.get();
-    }
-  }
-  return nullptr;
+  const auto found = stores_.find({resource, group});
+  return found == stores_.end() ? nullptr : found->second;
 }
 
 const rest::ResourceSpec* BuiltInApi::Find(std::string_view group, std::string_view plural) const {

@@ -8,6 +8,8 @@
 #include <functional>
 #include <memory>
 #include <string_view>
+#include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "admission/admission.h"
@@ -26,6 +28,7 @@
 #include "server/path_mux.h"
 #include "storage/cache_feed.h"
 #include "storage/object_store.h"
+#include "value/name.h"
 
 namespace keelson::kube {
 
@@ -41,6 +44,7 @@ struct ApiParts {
   rest::StoredForm form = rest::StoredForm::kRecord;  // what is written; all are read
   // How a resource's values are encrypted; may be empty, and may answer null.
   std::function<const storage::ValueTransformer*(const GroupResource&)> transformer = {};
+  bool allow_privileged = true;                       // see rest::WriteScope
 };
 
 class BuiltInApi final : public rest::ObjectStores {
@@ -75,6 +79,15 @@ class BuiltInApi final : public rest::ObjectStores {
   rest::FormCache forms_{kFormCacheBytes};
   const schema::TableConverter converter_;
   std::vector<std::unique_ptr<Stored>> stored_;
+  struct ByResource {
+    size_t operator()(const std::pair<std::string_view, std::string_view>& key) const {
+      return value::HashName(key.first) ^ value::HashName(key.second) * size_t{31};
+    }
+  };
+  // By resource and group.
+  std::unordered_map<std::pair<std::string_view, std::string_view>, storage::ObjectStore*,
+                     ByResource>
+      stores_;
   std::vector<std::unique_ptr<Served>> served_;
   std::vector<std::unique_ptr<const rest::Strategy>> status_strategies_;
   std::vector<std::unique_ptr<const rest::Projection>> projections_;

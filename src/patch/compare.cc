@@ -4,7 +4,8 @@
 // the first has is removed, one that differs is modified. A map, struct or item that only one side
 // has is itself added or removed, besides what is in it. Two empty containers are compared like
 // leaves, which tells {} from null. Subtrees that share their storage are equal without a look: a
-// patched object shares all that the patch left alone.
+// patched object shares all that the patch left alone. What only the second object has is all
+// added, and only gathered.
 
 #include <array>
 
@@ -18,6 +19,10 @@ namespace {
 using schema::FieldSetLevels;
 using schema::PathElement;
 using value::Member;
+
+constexpr size_t kFewItems = 32;
+// Entries of all open levels together, as a rule.
+constexpr size_t kUsualDepth = 64;
 
 enum Outcome : size_t { kRemoved, kModified, kAdded, kOutcomes };
 
@@ -48,6 +53,10 @@ class Comparer {
   Result<Difference> At(const TypeView& type, const Value* before, const Value* after) {
     Difference out;
     if (before && after && SameStorage(*before, *after)) return out;
+    if (!before && Gather(type, *after, out.below[kAdded])) {
+      out.self[kAdded] = true;
+      return out;
+    }
     bool leaf = false;
     if (!before || !after || !type.varies()) {
       TRY(leaf, Walk(type, type.ShapeOf(after ? after : before), before, after, out));
@@ -72,6 +81,49 @@ class Comparer {
   }
 
  private:
+  // The fields of a value that was not there. False when it does not fit its type, which the
+  // ordinary walk words.
+  bool Gather(const TypeView& type, const Value& value, FieldSet& out) {
+    const Shape shape = type.ShapeOf(&value);
+    if (shape == Shape::kMap) return GatherMap(type, value, out);
+    return shape != Shape::kList || GatherList(type, value, out);
+  }
+
+  bool GatherMap(const TypeView& type, const Value& map, FieldSet& out) {
+    auto& level = levels_[kAdded];
+    const size_t mark = level.Open();
+    for (const Member& member : map.members()) {
+      FieldSet below;
+      if (!Gather(type.Child(*member.name), member.value, below)) {
+        level.Drop(mark);
+        return false;
+      }
+      level.Add({PathElement::Field(*member.name), true, below});
+    }
+    out = level.Close(arena_, mark);
+    return true;
+  }
+
+  bool GatherList(const TypeView& type, const Value& list, FieldSet& out) {
+    auto& level = levels_[kAdded];
+    const size_t mark = level.Open();
+    const TypeView item_type = type.ListElement();
+    bool fits = list.items().size() <= kFewItems;  // many are sorted to find repeated ones
+    for (size_t i = 0; fits && i < list.items().size(); ++i) {
+      const Value& item = list.items()[i];
+      auto element = ItemElement(arena_, type, item);
+      FieldSet below;
+      fits = element && !level.Has(mark, *element) && Gather(item_type, item, below);
+      if (fits) level.Add({*element, true, below});
+    }
+    if (fits) {
+      out = level.Close(arena_, mark);
+    } else {
+      level.Drop(mark);
+    }
+    return fits;
+  }
+
   // Returns whether the place was taken as a leaf.
   Result<bool> Walk(const TypeView& type, Shape shape, const Value* before, const Value* after,
                     Difference& out) {
@@ -110,13 +162,13 @@ class Comparer {
       const Value* before = old_members.empty() ? nullptr : old_index.FindValue(*member.name);
       matched += before != nullptr;
       TRY_VOID(
-          Child(PathElement::Field(member.key()), type.Child(*member.name), before, &member.value));
+          Child(PathElement::Field(*member.name), type.Child(*member.name), before, &member.value));
     }
     if (matched < old_members.size()) {
       MemberIndex new_index(new_members);
       for (const Member& member : old_members) {
         if (new_index.Find(*member.name) != MemberIndex::kNone) continue;
-        TRY_VOID(Child(PathElement::Field(member.key()), type.Child(*member.name), &member.value,
+        TRY_VOID(Child(PathElement::Field(*member.name), type.Child(*member.name), &member.value,
                        nullptr));
       }
     }
@@ -207,7 +259,8 @@ class Comparer {
   }
 
   Arena& arena_;
-  std::array<FieldSetLevels, kOutcomes> levels_;
+  std::array<FieldSetLevels, kOutcomes> levels_{FieldSetLevels(), FieldSetLevels(),
+                                                FieldSetLevels(kUsualDepth)};
 };
 
 }  // namespace

@@ -7,6 +7,7 @@
 
 #include "base/status.h"
 #include "value/document.h"
+#include "value/timestamp.h"
 
 namespace keelson::patch {
 namespace {
@@ -140,6 +141,7 @@ void ManagedFields::Remove(const ManagedEntry& writer) {
 }
 
 void ManagedFields::CapUpdates(value::Arena& arena, size_t limit) {
+  if (entries_.size() <= limit) return;
   std::vector<ManagedEntry> updates;
   for (const ManagedEntry& entry : entries_) {
     if (entry.operation == Operation::kUpdate) updates.push_back(entry);
@@ -185,17 +187,8 @@ bool AsksForReset(const Value& managed_fields) {
 }
 
 std::string_view FormatTime(value::Arena& arena, WallTime time) {
-  auto seconds = std::chrono::floor<std::chrono::seconds>(time);
-  auto day = std::chrono::floor<std::chrono::days>(seconds);
-  std::chrono::year_month_day date(day);
-  std::chrono::hh_mm_ss clock(seconds - day);
-  char buffer[32];
-  auto end = fmt::format_to_n(buffer, sizeof(buffer), "{:04}-{:02}-{:02}T{:02}:{:02}:{:02}Z",
-                              static_cast<int>(date.year()), static_cast<unsigned>(date.month()),
-                              static_cast<unsigned>(date.day()), clock.hours().count(),
-                              clock.minutes().count(), clock.seconds().count())
-                 .out;
-  return arena.CopyString({buffer, end});
+  const auto seconds = std::chrono::floor<std::chrono::seconds>(time).time_since_epoch();
+  return arena.CopyString(value::FormatTime({.seconds = seconds.count()}));
 }
 
 }  // namespace keelson::patch

@@ -1,5 +1,7 @@
 #include "patch/ownership.h"
 
+#include <algorithm>
+
 #include "patch/last_applied.h"
 #include "schema/zero.h"
 
@@ -131,31 +133,36 @@ Result<void> Ownership::TrackUpdate(Arena& scratch, const Value& live, const Val
 
 Document Ownership::Update(const Document& live, const Document& object, std::string_view manager,
                            WallTime now) const {
-  auto scratch = Arena::Make(16 * 1024);
-  Value live_entries = live.root()[kMetadata][kManagedFields];
-  Value sent_entries = object.root()[kMetadata][kManagedFields];
+  Builder out(object);
+  Update(live, out, manager, now);
+  return std::move(out).Finish();
+}
+
+void Ownership::Update(const Document& live, Builder& object, std::string_view manager,
+                       WallTime now) const {
+  Arena& scratch = object.arena();
+  const Value live_entries = live.root()[kMetadata][kManagedFields];
+  const Value sent_entries = object.root().Get()[kMetadata][kManagedFields];
 
   Result<ManagedFields> managed;
   if (options_.subresource.empty() && !AsksForReset(sent_entries)) {
-    managed = ManagedFields::Decode(*scratch, sent_entries);
+    managed = ManagedFields::Decode(scratch, sent_entries);
   }
   bool reset = options_.subresource.empty() && AsksForReset(sent_entries);
   // Clients that do not know managedFields must not delete them by leaving them out.
   if (!reset && (!managed || managed->empty())) {
-    managed = ManagedFields::Decode(*scratch, live_entries);
+    managed = ManagedFields::Decode(scratch, live_entries);
   }
   if (!managed) managed = ManagedFields();
 
-  Builder out(object);
-  if (!sent_entries.is_null()) out.root().Field(kMetadata).RemoveField(kManagedFields);
+  if (!sent_entries.is_null()) object.root().Field(kMetadata).RemoveField(kManagedFields);
   // An object that was there before and has no owners stays without, until it is applied.
   bool created = live.root()[kMetadata]["uid"].AsString().empty();
-  if (managed->empty() && !created) return std::move(out).Finish();
-  if (!TrackUpdate(*scratch, live.root(), out.root().Get(), *managed, manager, now)) {
+  if (managed->empty() && !created) return;
+  if (!TrackUpdate(scratch, live.root(), object.root().Get(), *managed, manager, now)) {
     *managed = ManagedFields();
   }
-  SetManagedFields(out, *managed);
-  return std::move(out).Finish();
+  SetManagedFields(object, *managed);
 }
 
 ApiResult<void> Ownership::CheckKind(const Value& config) const {
@@ -248,18 +255,17 @@ ApiResult<Document> Ownership::Apply(const Document& live, const Document& confi
 
 namespace {
 
+bool SameButTime(const Value& a, const Value& b) {
+  auto others = [](const Value& entry) { return entry.size() - (entry.Find(kTime) ? 1 : 0); };
+  return others(a) == others(b) && std::ranges::all_of(a.members(), [&](const auto& member) {
+           if (*member.name == kTime) return true;
+           const Value* other = b.Find(*member.name);
+           return other != nullptr && *other == member.value;
+         });
+}
+
 bool SameEntriesButTimes(const Value& a, const Value& b) {
-  if (a.items().size() != b.items().size()) return false;
-  for (size_t i = 0; i < a.items().size(); ++i) {
-    Builder left;
-    Builder right;
-    left.root().Set(a.items()[i]);
-    right.root().Set(b.items()[i]);
-    left.root().RemoveField(kTime);
-    right.root().RemoveField(kTime);
-    if (!(left.root().Get() == right.root().Get())) return false;
-  }
-  return true;
+  return std::ranges::equal(a.items(), b.items(), SameButTime);
 }
 
 }  // namespace

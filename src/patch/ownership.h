@@ -5,8 +5,8 @@
 // One per endpoint (a resource's version, or one of its subresources); immutable, shared by all
 // threads. What upstream calls a field manager.
 //
-//   create:  written = ownership.Update(ownership.NewObject(), object, manager, now);
-//   update:  written = ownership.Update(live, object, manager, now);
+//   create:  ownership.Update(ownership.NewObject(), object, manager, now);
+//   update:  ownership.Update(live, object, manager, now);
 //   apply:   result = ownership.Apply(live or NewObject(), config, manager, force, now);
 //
 // Objects are in the endpoint's version and hold what their JSON form holds: `object` and `live`
@@ -44,9 +44,12 @@ class Ownership {
   // The object that a created one is compared with.
   const value::Document& NewObject() const { return new_object_; }
 
-  // `object`, which is about to replace `live`, with its managedFields brought up to date. Entries
+  // Brings the managedFields of `object`, which is about to replace `live`, up to date. Entries
   // sent with the object are believed, unless it was sent to a subresource; unreadable ones, and an
   // object that cannot be compared, end with none at all, as a write must not fail for this.
+  void Update(const value::Document& live, value::Builder& object, std::string_view manager,
+              WallTime now) const;
+  // The same for an object that is kept.
   value::Document Update(const value::Document& live, const value::Document& object,
                          std::string_view manager, WallTime now) const;
 

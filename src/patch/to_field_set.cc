@@ -39,7 +39,7 @@ class Collector {
       const schema::Field* field = type.FindField(*member.name);
       Fields child = At(field ? TypeView(*field) : type.MapElement(), member.value);
       bool bare = member.value.is_null() || (member.value.is_object() && member.value.size() == 0);
-      Add(PathElement::Field(member.key()), child, bare || !field);
+      Add(PathElement::Field(*member.name), child, bare || !field);
     }
     return Fields{levels_.Close(arena_, mark), false};
   }

@@ -45,9 +45,10 @@ Result<Comparison> Updater::CompareIn(Arena& arena, const Value& live, const Val
 std::expected<Comparison, Updater::ApplyFailure> Updater::TakeFromOthers(
     Arena& arena, const Value& live, const Value& object, ManagedFields& managed,
     const ManagedEntry* writer, bool force) const {
-  std::map<std::string_view, Comparison> by_version;
   auto own = CompareIn(arena, live, object, api_version_);
   if (!own) return std::unexpected(own.error());
+  if (managed.empty()) return *own;
+  std::map<std::string_view, Comparison> by_version;
   by_version[api_version_] = *own;
 
   Conflicts conflicts;

@@ -11,8 +11,8 @@ using admission::Operation;
 using value::Document;
 
 admission::Request RequestOf(const ResourceSpec& spec, const WriteScope& scope,
-                             const Document* object, const Document* old) {
-  const auto metadata = (object != nullptr ? object : old)->root()["metadata"];
+                             const value::Value* object, const value::Value* old) {
+  const auto metadata = (*(object != nullptr ? object : old))["metadata"];
   const bool is_namespace = spec.info->group.empty() && spec.info->plural == "namespaces";
   const auto name = scope.name.empty() ? metadata["name"].AsString() : scope.name;
   return {.operation = object == nullptr ? Operation::kDelete
@@ -27,28 +27,30 @@ admission::Request RequestOf(const ResourceSpec& spec, const WriteScope& scope,
           .user = scope.user,
           .dry_run = scope.dry_run,
           .type = &spec.type(),
-          .object = object == nullptr ? value::Value() : object->root(),
-          .old_object = old == nullptr ? value::Value() : old->root(),
+          .object = object == nullptr ? value::Value() : *object,
+          .old_object = old == nullptr ? value::Value() : *old,
           .warnings = scope.warnings};
+}
+
+const value::Value* RootOf(const Document* document) {
+  return document == nullptr ? nullptr : &document->root();
 }
 
 }  // namespace
 
-Task<ApiResult<Document>> AdmitChange(const ResourceSpec& spec, const WriteScope& scope,
-                                      Document object, const Document* old) {
-  if (spec.admission == nullptr) co_return object;
-  auto request = RequestOf(spec, scope, &object, old);
-  if (!spec.admission->WantsToMutate(request)) co_return object;
-  value::Builder builder(object);
-  auto admitted = co_await spec.admission->Mutate(request, builder.root());
-  if (!admitted) co_return std::unexpected(std::move(admitted).error());
-  co_return std::move(builder).Finish();
+Task<ApiResult<void>> AdmitChange(const ResourceSpec& spec, const WriteScope& scope,
+                                  value::Builder& object, const Document* old) {
+  if (spec.admission == nullptr) co_return ApiResult<void>();
+  const auto root = object.root().Get();
+  auto request = RequestOf(spec, scope, &root, RootOf(old));
+  if (!spec.admission->WantsToMutate(request)) co_return ApiResult<void>();
+  co_return co_await spec.admission->Mutate(request, object.root());
 }
 
 Task<ApiResult<void>> AdmitResult(const ResourceSpec& spec, const WriteScope& scope,
                                   const Document* object, const Document* old) {
   if (spec.admission == nullptr) co_return ApiResult<void>();
-  auto request = RequestOf(spec, scope, object, old);
+  auto request = RequestOf(spec, scope, RootOf(object), RootOf(old));
   if (!spec.admission->WantsToValidate(request)) co_return ApiResult<void>();
   // Plugins judge what the endpoint shows.
   Document shown;

@@ -1,6 +1,7 @@
 // Changing an object that is there, or may be created by the change: one decision, made inside the
 // store's compare-and-swap loop as often as that asks.
 
+#include <optional>
 #include <utility>
 
 #include "base/quote.h"
@@ -65,16 +66,22 @@ class Changing final : public storage::Changer {
       if (!projected) co_return std::unexpected(std::move(projected).error());
       shown = *std::move(projected);
     }
-    auto next = Mutate(current ? &shown : nullptr);
-    if (!next) co_return std::unexpected(std::move(next).error());
-    auto admitted =
-        co_await AdmitChange(spec_, scope_, *std::move(next), current ? &shown : nullptr);
+    const Document* live = current ? &shown : nullptr;
+    auto mutated = mutation_.Mutate(live);
+    if (!mutated) co_return std::unexpected(std::move(mutated).error());
+    Builder next(*mutated);
+    TrackOwners(live, next);
+    auto admitted = co_await AdmitChange(spec_, scope_, next, live);
     if (!admitted) co_return std::unexpected(std::move(admitted).error());
-    auto object = Put(WithoutRepeatedOwners(scope_, *admitted, /*after_admission=*/true),
-                      current ? &stored : nullptr);
-    if (!object) co_return std::unexpected(std::move(object).error());
-    auto prepared =
-        current ? co_await Update(*std::move(object), stored) : co_await Create(*std::move(object));
+    DropRepeatedOwners(scope_, next, /*after_admission=*/true);
+    std::optional<Builder> converted;
+    if (spec_.projection != nullptr) {
+      auto put = spec_.projection->Put(next.Snapshot(), current ? &stored : nullptr);
+      if (!put) co_return std::unexpected(std::move(put).error());
+      converted.emplace(*put);
+    }
+    Builder& object = converted ? *converted : next;
+    auto prepared = current ? co_await Update(object, stored) : co_await Create(object);
     if (!prepared) co_return std::unexpected(std::move(prepared).error());
     prepared_ = *std::move(prepared);
     created_ = !current;
@@ -102,37 +109,31 @@ class Changing final : public storage::Changer {
     if (spec_.projection == nullptr) return stored;
     return spec_.projection->Live(stored);
   }
-  ApiResult<Document> Put(const Document& shown, const Document* stored) const {
-    if (spec_.projection == nullptr) return shown;
-    return spec_.projection->Put(shown, stored);
-  }
 
-  ApiResult<Document> Mutate(const Document* live) const {
-    auto next = mutation_.Mutate(live);
-    if (!next || mutation_.tracks_owners()) return next;
+  void TrackOwners(const Document* live, Builder& object) const {
+    if (mutation_.tracks_owners()) return;
     const auto& ownership = *spec_.ownership;
-    return ownership.Update(live != nullptr ? *live : ownership.NewObject(), *next, scope_.manager,
-                            scope_.now);
+    ownership.Update(live != nullptr ? *live : ownership.NewObject(), object, scope_.manager,
+                     scope_.now);
   }
 
-  Task<ApiResult<PreparedObject>> Create(Document object) const {
+  Task<ApiResult<PreparedObject>> Create(Builder& object) const {
     auto allowed = co_await AuthorizeCreate(spec_, scope_, rules_.creator);
     if (!allowed) co_return std::unexpected(std::move(allowed).error());
-    co_return co_await PrepareNew(spec_, scope_, std::move(object));
+    co_return co_await PrepareNew(spec_, scope_, object);
   }
 
-  Task<ApiResult<PreparedObject>> Update(Document object, Document stored) const {
-    Builder builder(object);
-    auto begun = BeginUpdate(spec_, scope_, builder, stored);
+  Task<ApiResult<PreparedObject>> Update(Builder& object, const Document& stored) const {
+    auto begun = BeginUpdate(spec_, scope_, object, stored);
     if (!begun) co_return std::unexpected(std::move(begun).error());
     PreparedObject prepared;
     if (spec_.strategy->Reserves()) {
       const value::Value old = stored.root();
-      auto reserved = co_await spec_.strategy->Reserve(scope_, builder.root(), &old);
+      auto reserved = co_await spec_.strategy->Reserve(scope_, object.root(), &old);
       if (!reserved) co_return std::unexpected(std::move(reserved).error());
       prepared.reservation = *std::move(reserved);
     }
-    auto finished = FinishUpdate(spec_, scope_, builder, stored);
+    auto finished = FinishUpdate(spec_, scope_, object, stored);
     if (!finished) co_return std::unexpected(std::move(finished).error());
     prepared.object = patch::KeepTimesIfUnchanged(stored, *finished);
     auto admitted = co_await AdmitResult(spec_, scope_, &prepared.object, &stored);

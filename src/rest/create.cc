@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <optional>
 #include <utility>
 
 #include "rest/object_meta.h"
@@ -19,17 +20,14 @@ using value::Document;
 
 // How often a generated name may turn out to be taken.
 constexpr int kNameAttempts = 8;
+// What the way from a body to a stored object mostly needs.
+constexpr size_t kWriteBytes = 16 * 1024;
 
 // What the creator may not have said, and where the object belongs.
-ApiResult<Document> Enter(const ResourceSpec& spec, const WriteScope& scope,
-                          const Document& object) {
-  Builder builder(object);
-  value::Ref metadata = builder.root().Field("metadata");
+ApiResult<void> Enter(const ResourceSpec& spec, const WriteScope& scope, Builder& object) {
+  value::Ref metadata = object.root().Field("metadata");
   WipeSystemFields(metadata);
-  if (auto entered = EnterNamespace(spec, scope, metadata); !entered) {
-    return std::unexpected(std::move(entered).error());
-  }
-  return std::move(builder).Finish();
+  return EnterNamespace(spec, scope, metadata);
 }
 
 // Whoever finds the name taken is told when that will pass.
@@ -54,16 +52,15 @@ Task<ApiResult<Written>> DryCreate(const ResourceSpec& spec, Document object) {
 }  // namespace
 
 Task<ApiResult<PreparedObject>> PrepareNew(const ResourceSpec& spec, const WriteScope& scope,
-                                           Document object) {
-  Builder builder(object);
-  BeginCreate(scope, builder);
+                                           Builder& object) {
+  BeginCreate(scope, object);
   PreparedObject prepared;
   if (spec.strategy->Reserves()) {
-    auto reserved = co_await spec.strategy->Reserve(scope, builder.root(), nullptr);
+    auto reserved = co_await spec.strategy->Reserve(scope, object.root(), nullptr);
     if (!reserved) co_return std::unexpected(std::move(reserved).error());
     prepared.reservation = *std::move(reserved);
   }
-  auto finished = FinishCreate(spec, scope, builder);
+  auto finished = FinishCreate(spec, scope, object);
   if (!finished) co_return std::unexpected(std::move(finished).error());
   prepared.object = *std::move(finished);
   auto admitted = co_await AdmitResult(spec, scope, &prepared.object, nullptr);
@@ -73,21 +70,26 @@ Task<ApiResult<PreparedObject>> PrepareNew(const ResourceSpec& spec, const Write
 
 Task<ApiResult<Written>> CreateObject(const ResourceSpec& spec, const WriteScope& scope,
                                       Document object) {
-  auto entered = Enter(spec, scope, object);
+  Builder builder(object, kWriteBytes);
+  auto entered = Enter(spec, scope, builder);
   if (!entered) co_return std::unexpected(std::move(entered).error());
-  object = WithoutRepeatedOwners(scope, *entered, /*after_admission=*/false);
-  object = spec.ownership->Update(spec.ownership->NewObject(), object, scope.manager, scope.now);
-  auto admitted = co_await AdmitChange(spec, scope, std::move(object), nullptr);
+  DropRepeatedOwners(scope, builder, /*after_admission=*/false);
+  spec.ownership->Update(spec.ownership->NewObject(), builder, scope.manager, scope.now);
+  auto admitted = co_await AdmitChange(spec, scope, builder, nullptr);
   if (!admitted) co_return std::unexpected(std::move(admitted).error());
-  object = WithoutRepeatedOwners(scope, *admitted, /*after_admission=*/true);
+  DropRepeatedOwners(scope, builder, /*after_admission=*/true);
+  std::optional<Builder> converted;
   if (spec.projection != nullptr) {
-    auto stored = spec.projection->Put(object, nullptr);
+    auto stored = spec.projection->Put(builder.Snapshot(), nullptr);
     if (!stored) co_return std::unexpected(std::move(stored).error());
-    object = *std::move(stored);
+    converted.emplace(*stored);
   }
-  const bool generated = object.root()["metadata"]["name"].AsString().empty();
+  Builder& kept = converted ? *converted : builder;
+  const auto unnamed = kept.root().Get();
+  const bool generated = unnamed["metadata"]["name"].AsString().empty();
   for (int attempt = 1;; ++attempt) {
-    auto prepared = co_await PrepareNew(spec, scope, object);
+    kept.root().Set(unnamed);
+    auto prepared = co_await PrepareNew(spec, scope, kept);
     if (!prepared) co_return std::unexpected(std::move(prepared).error());
     const auto metadata = prepared->object.root()["metadata"];
     if (!metadata["resourceVersion"].AsString().empty()) {
@@ -124,18 +126,15 @@ storage::ObjectImage ImageOf(const ResourceSpec& spec, const Document& object) {
   return spec.encoder->Encode(std::move(builder).Finish().root());
 }
 
-Document WithoutRepeatedOwners(const WriteScope& scope, const Document& object,
-                               bool after_admission) {
-  if (object.root()["metadata"]["ownerReferences"].items().size() < 2) return object;
-  Builder builder(object);
-  const auto repeated = DeduplicateOwnerReferences(builder.root().Field("metadata"));
-  if (repeated.empty()) return object;
+void DropRepeatedOwners(const WriteScope& scope, Builder& object, bool after_admission) {
+  if (object.root().Get()["metadata"]["ownerReferences"].items().size() < 2) return;
+  const auto repeated = DeduplicateOwnerReferences(object.root().Field("metadata"));
+  if (repeated.empty()) return;
   scope.Warn(fmt::format(
       ".metadata.ownerReferences contains duplicate entries{}; API server dedups owner references "
       "in 1.20+, and may reject such requests as early as 1.24; please fix your requests; "
       "duplicate UID(s) observed: {}",
       after_admission ? " after mutating admission happens" : "", fmt::join(repeated, ", ")));
-  return std::move(builder).Finish();
 }
 
 }  // namespace keelson::rest

@@ -91,10 +91,22 @@ ApiResult<GroupVersionKind> CompleteKind(std::string_view api_version, std::stri
   return KindOf(api_version, given.kind);
 }
 
+// Bodies that are taken for those of a newer version, being the same in all but name.
+struct Alias {
+  GroupVersionKind given;
+  GroupVersionKind meant;
+};
+constexpr Alias kAliases[] = {
+    {{"policy", "v1beta1", "Eviction"}, {"policy", "v1", "Eviction"}},
+};
+
 // Refuses a body of another kind than the URL's.
 ApiResult<void> CheckKind(const schema::Catalog& catalog, const GroupVersionKind& given,
                           const ExpectedBody& expected) {
   if (given == expected.kind) return {};
+  for (const auto& alias : kAliases) {
+    if (alias.given == given && alias.meant == expected.kind) return {};
+  }
   if (given.kind == expected.kind.kind && IsOtherVersion(catalog, given, expected.kind)) {
     return std::unexpected(BadRequestStatus(
         fmt::format("the API version in the data ({}) does not match the expected API version ({})",
@@ -118,10 +130,26 @@ value::Document WithType(const value::Document& object, const ExpectedBody& expe
   return std::move(builder).Finish();
 }
 
+// The usual case in one reading: a body that says it is of the expected kind and is. Nothing for
+// every other one.
+std::optional<DecodedBody> DecodeExpected(const ExpectedBody& expected, std::string_view json,
+                                          FieldValidation validation) {
+  auto decoded =
+      schema::DecodeJson(*expected.type, json, {.strict = validation != FieldValidation::kIgnore});
+  if (!decoded || !decoded->strict_errors.empty()) return std::nullopt;
+  const auto& root = decoded->object.root();
+  const auto given = KindOf(root["apiVersion"].AsString(), root["kind"].AsString());
+  if (given != expected.kind) return std::nullopt;
+  return DecodedBody{.object = std::move(decoded->object)};
+}
+
 ApiResult<DecodedBody> DecodeText(const schema::Catalog& catalog, const ExpectedBody& expected,
                                   std::string_view json, std::string_view body,
                                   std::vector<std::string> strict_errors,
                                   FieldValidation validation) {
+  if (strict_errors.empty()) {
+    if (auto usual = DecodeExpected(expected, json, validation)) return *std::move(usual);
+  }
   auto meta = schema::ReadTypeMeta(json);
   if (!meta) {
     return std::unexpected(Unrecognized(

@@ -28,8 +28,10 @@ class Deletion final : public storage::Changer {
     if (!admitted) co_return std::unexpected(std::move(admitted).error());
     auto decision = DecideDeletion(spec_, scope_, options_, last_);
     if (!decision) co_return std::unexpected(std::move(decision).error());
-    removed_ = decision->kind == DeletionDecision::Kind::kRemove;
-    const bool marked = decision->kind == DeletionDecision::Kind::kMark;
+    using Kind = DeletionDecision::Kind;
+    removed_ = decision->kind == Kind::kRemove;
+    last_write_ = decision->kind == Kind::kLast;
+    const bool marked = last_write_ || decision->kind == Kind::kMark;
     json_ = marked ? value::ToJsonSlice(decision->object.root()) : current->Json();
     if (scope_.dry_run) co_return Change{};
     if (removed_) co_return Change{.kind = Change::Kind::kRemove};
@@ -37,11 +39,19 @@ class Deletion final : public storage::Changer {
     co_return Change{.kind = Change::Kind::kPut, .image = ImageOf(spec_, decision->object)};
   }
 
-  Task<Deleted> Finish(ObjectRef stored) const {
-    if (removed_ && !scope_.dry_run) co_await spec_.strategy->AfterDelete(last_.root());
+  Task<ApiResult<Deleted>> Finish(ObjectRef stored) const {
+    const bool removed = removed_ || last_write_;
+    if (last_write_ && !scope_.dry_run) {
+      auto gone = co_await spec_.store->Delete(std::string(scope_.ns), std::string(scope_.name),
+                                               {.uid = std::string(stored->uid())});
+      // Somebody else may have been faster.
+      if (!gone && gone.error().code != 404) co_return std::unexpected(std::move(gone).error());
+      if (gone) stored = *std::move(gone);
+    }
+    if (removed && !scope_.dry_run) co_await spec_.strategy->AfterDelete(last_.root());
     co_return Deleted{.json = scope_.dry_run ? json_ : stored->Json(),
                       .uid = std::string(stored->uid()),
-                      .removed = removed_};
+                      .removed = removed};
   }
 
  private:
@@ -50,7 +60,8 @@ class Deletion final : public storage::Changer {
   const DeleteOptions& options_;
   Document last_;
   bool removed_ = false;
-  Slice json_;  // the object as it was decided to be, for answers to dry runs
+  bool last_write_ = false;  // what was stored is to be removed
+  Slice json_;               // the object as it was decided to be, for answers to dry runs
 };
 
 }  // namespace

@@ -103,7 +103,7 @@ bool ApplyGrace(const ResourceSpec& spec, const WriteScope& scope, const DeleteO
   const Value now = metadata.Get();
   if (now["deletionTimestamp"].is_null()) {
     auto grace = spec.strategy->DeletionGrace(object, asked);
-    if (!grace || *grace == 0) return false;
+    if (!grace) return false;
     SetDeletionTime(metadata, UnixSeconds(scope.now) + *grace);
     metadata.SetField("deletionGracePeriodSeconds", Value::Int(*grace));
     BumpGeneration(metadata);
@@ -162,15 +162,16 @@ ApiResult<DeletionDecision> DecideDeletion(const ResourceSpec& spec, const Write
                        before["deletionGracePeriodSeconds"].AsInt() > 0 &&
                        metadata.Get()["deletionGracePeriodSeconds"].AsInt() > 0;
   const auto grace = metadata.Get()["deletionGracePeriodSeconds"].AsInt();
+  bool last = false;
   if (!(graceful && grace > 0) && !waiting) {
-    if (finalizers.empty() && !spec.strategy->AwaitsFinalization(stored.root())) {
-      return DeletionDecision{.kind = Kind::kRemove};
-    }
-    MarkDying(scope, metadata);
+    last = finalizers.empty() && !spec.strategy->AwaitsFinalization(stored.root());
+    if (last && !graceful) return DeletionDecision{.kind = Kind::kRemove};
+    if (!last) MarkDying(scope, metadata);
   }
   spec.strategy->PrepareForDelete(scope, builder.root());
   Document marked = std::move(builder).Finish();
   schema::Normalize(spec.stored_type(), marked);
+  if (last) return DeletionDecision{.kind = Kind::kLast, .object = std::move(marked)};
   if (marked.root() == stored.root()) return DeletionDecision{.kind = Kind::kKeep};
   return DeletionDecision{.kind = Kind::kMark, .object = std::move(marked)};
 }

@@ -15,10 +15,11 @@ struct DeletionDecision {
   enum class Kind : uint8_t {
     kRemove,  // gone at once
     kMark,    // `object` is to be stored: deletionTimestamp, grace, finalizers
+    kLast,    // the same, and then it goes: nothing of its grace is left
     kKeep,    // already as it should be
   };
   Kind kind = Kind::kRemove;
-  value::Document object;  // for kMark
+  value::Document object;  // for kMark and kLast
 };
 
 // Fails with 409 when a precondition does not hold.

@@ -19,6 +19,9 @@ using value::Value;
 constexpr std::string_view kBeforeVersion[] = {"name", "generateName", "namespace", "selfLink",
                                                "uid"};
 
+// Few objects are larger.
+constexpr size_t kUsualBytes = 4096;
+
 struct Place {
   size_t at = 0;
   size_t size = 0;
@@ -28,6 +31,7 @@ struct Place {
 class ImageWriter {
  public:
   void Write(const Value& object) {
+    out_.reserve(kUsualBytes);
     out_ += '{';
     for (const Member& member : object.members()) {
       auto key = member.key();
@@ -100,6 +104,7 @@ class ImageWriter {
   }
 
   void WriteLabels(const Value& labels) {
+    labels_.reserve(labels.size());
     out_ += '{';
     for (const Member& label : labels.members()) {
       Comma();
@@ -119,31 +124,29 @@ class ImageWriter {
   size_t version_at_ = 0;
 };
 
-std::vector<std::string> SplitPath(std::string_view path) {
-  std::vector<std::string> steps;
+}  // namespace
+
+SelectablePath SplitPath(std::string_view path) {
+  SelectablePath steps;
   while (!path.empty()) {
-    auto dot = path.find('.');
-    steps.emplace_back(path.substr(0, dot));
+    const auto dot = path.find('.');
+    steps.push_back(value::Name::Plain(path.substr(0, dot)));
     if (dot == std::string_view::npos) break;
     path.remove_prefix(dot + 1);
   }
   return steps;
 }
 
-}  // namespace
-
-std::string SelectableText(const Value& object, const std::vector<std::string>& path) {
-  Value at = object;
-  for (const auto& step : path) at = at[std::string_view(step)];
-  switch (at.kind()) {
-    case value::Kind::kString:
-      return std::string(at.AsString());
-    case value::Kind::kBool:
-      return at.AsBool() ? "true" : "false";
-    case value::Kind::kInt:
-      return std::to_string(at.AsInt());
-    default:
-      return {};
+void AppendSelectable(std::string& out, const Value& object, const SelectablePath& path) {
+  const Value* at = &object;
+  for (size_t i = 0; at != nullptr && i < path.size(); ++i) at = at->Find(path[i]);
+  if (at == nullptr) return;
+  if (at->is_string()) {
+    out += at->AsString();
+  } else if (at->is_bool()) {
+    out += at->AsBool() ? "true" : "false";
+  } else if (at->is_int()) {
+    out += std::to_string(at->AsInt());
   }
 }
 
@@ -163,15 +166,20 @@ ObjectImage ImageEncoder::Encode(const Value& object) const {
   if (!field_paths_.empty()) {
     // One block for all of them: they are short, and few stand in the JSON as selectors want them.
     std::string texts;
-    std::vector<Place> places;
+    std::vector<size_t> ends;
+    ends.reserve(field_paths_.size());
     for (const auto& path : field_paths_) {
-      auto text = SelectableText(object, path);
-      places.push_back({texts.size(), text.size()});
-      texts += text;
+      AppendSelectable(texts, object, path);
+      ends.push_back(texts.size());
     }
     image.kept.push_back(Slice::Own(std::move(texts)));
-    auto view = image.kept.back().view();
-    for (auto place : places) image.facts.fields.push_back(view.substr(place.at, place.size));
+    const auto view = image.kept.back().view();
+    image.facts.fields.reserve(ends.size());
+    size_t begin = 0;
+    for (const size_t end : ends) {
+      image.facts.fields.push_back(view.substr(begin, end - begin));
+      begin = end;
+    }
   }
   return image;
 }

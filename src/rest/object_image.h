@@ -16,6 +16,10 @@
 
 namespace keelson::rest {
 
+// A dotted path, taken apart. The text outlives it.
+using SelectablePath = std::vector<value::Name>;
+SelectablePath SplitPath(std::string_view path);
+
 class ImageEncoder {
  public:
   // `list_items_keep_type` is for custom resources, whose list items show kind and apiVersion.
@@ -28,15 +32,13 @@ class ImageEncoder {
   const std::vector<std::string>& field_labels() const { return field_labels_; }
 
  private:
-  using FieldPath = std::vector<std::string>;
-
   std::vector<std::string> field_labels_;
-  std::vector<FieldPath> field_paths_;
+  std::vector<SelectablePath> field_paths_;
   bool list_items_keep_type_;
 };
 
-// The value at a dotted path, as a selector sees it: text as it is, numbers and booleans in their
-// usual form, anything else empty.
-std::string SelectableText(const value::Value& object, const std::vector<std::string>& path);
+// Appends the value at a path as a selector sees it: text as it is, numbers and booleans in their
+// usual form, nothing for anything else.
+void AppendSelectable(std::string& out, const value::Value& object, const SelectablePath& path);
 
 }  // namespace keelson::rest

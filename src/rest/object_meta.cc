@@ -26,6 +26,10 @@ using value::Value;
 constexpr size_t kMaxSubresourceName = 256;
 constexpr size_t kMaxGeneratedBase = 58;
 
+bool HasUpperCase(std::string_view text) {
+  return std::ranges::any_of(text, [](char c) { return c >= 'A' && c <= 'Z'; });
+}
+
 std::string LowerCase(std::string_view text) {
   std::string lower(text);
   std::ranges::transform(lower, lower.begin(), [](char c) {
@@ -174,9 +178,11 @@ void ValidateAnnotations(const Value& annotations, const Path& path, FieldErrors
   int64_t bytes = 0;
   for (const auto& [name, text] : annotations.members()) {
     // The rule is that of a label key, except that case does not matter.
-    schema::AddComplaints(errors, path, name->text(),
-                          names::CheckQualifiedName(LowerCase(name->text())));
-    bytes += static_cast<int64_t>(name->text().size() + text.size());
+    const auto key = name->text();
+    schema::AddComplaints(errors, path, key,
+                          HasUpperCase(key) ? names::CheckQualifiedName(LowerCase(key))
+                                            : names::CheckQualifiedName(key));
+    bytes += static_cast<int64_t>(key.size() + text.size());
   }
   if (bytes > kMaxAnnotationBytes) errors.push_back(schema::TooLong(path, kMaxAnnotationBytes));
 }

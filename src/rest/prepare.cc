@@ -52,10 +52,12 @@ std::string_view ExpectedNamespace(const ResourceSpec& spec, const WriteScope& s
   return spec.info->scope == schema::Scope::kNamespaced ? scope.ns : std::string_view();
 }
 
-// The edits' result in canonical form.
+// The edits' result in canonical form, as upstream's storage gives it back.
 Document Canonical(const ResourceSpec& spec, Builder& builder) {
-  Document object = std::move(builder).Finish();
-  schema::Normalize(spec.stored_type(), object);
+  using schema::EmptyContainers;
+  Document object = builder.Snapshot();
+  schema::Normalize(spec.stored_type(), object,
+                    spec.stored_as_json ? EmptyContainers::kKept : EmptyContainers::kLost);
   return object;
 }
 

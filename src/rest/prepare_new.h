@@ -18,6 +18,6 @@ struct PreparedObject {
 
 // `object` is in stored form, admitted by the changing plugins; the judging ones have been asked.
 Task<ApiResult<PreparedObject>> PrepareNew(const ResourceSpec& spec, const WriteScope& scope,
-                                           value::Document object);
+                                           value::Builder& object);
 
 }  // namespace keelson::rest

@@ -77,9 +77,10 @@ ResourceHandler::ResourceHandler(ResourceSpec spec)
 selector::FieldLabels ResourceHandler::field_labels() const {
   // Kinds with fields of their own refuse others in other words than those without.
   const bool plain = spec_.encoder == nullptr || spec_.encoder->field_labels().empty();
+  const auto usual =
+      plain ? selector::FieldLabels::kGenericRefusal : selector::FieldLabels::kUnsupported;
   return {.supported = selectable_,
-          .refusal =
-              plain ? selector::FieldLabels::kGenericRefusal : selector::FieldLabels::kUnsupported};
+          .refusal = spec_.field_refusal.empty() ? usual : spec_.field_refusal};
 }
 
 ApiResult<OutputMedia> ResourceHandler::Negotiate(const Request& request, bool watch,
@@ -185,7 +186,7 @@ Task<void> ResourceHandler::List(Request request) const {
   if (options->watch) co_return co_await Watch(std::move(request), *std::move(options));
   auto media = Negotiate(request, /*watch=*/true);
   if (!media) co_return Refuse(request, media.error());
-  if (spec_.computed != nullptr) co_return co_await ListComputed(request, *media);
+  if (spec_.computed != nullptr) co_return co_await ListComputed(request, *media, *options);
   auto stored = StorageOptions(request, *options);
   if (!stored) co_return Refuse(request, stored.error());
   auto list = co_await spec_.store->List(*std::move(stored));

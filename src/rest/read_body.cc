@@ -22,11 +22,7 @@ ApiResult<std::string> TakeBody(Result<std::string> body) {
 Document Defaulted(const ResourceSpec& spec, const Document& object) {
   Document defaulted = object;
   schema::ApplyDefaults(spec.type(), defaulted, *spec.defaults);
-  // What is shown of another kind has no defaults of this one's.
-  if (spec.projection != nullptr) return defaulted;
-  Builder builder(defaulted);
-  spec.strategy->Default(builder.root());
-  return std::move(builder).Finish();
+  return defaulted;
 }
 
 void NameManager(const Request& request, WriteOptions& options) {

@@ -34,6 +34,21 @@ std::vector<std::string_view> ResetPaths(const ResourceSpec& spec) {
   return paths;
 }
 
+// A computed object as selectors see it.
+struct ComputedLabels {
+  const value::Value& object;
+  std::optional<std::string_view> Find(std::string_view key) const {
+    const auto* label = object["metadata"]["labels"].Find(key);
+    return label == nullptr ? std::nullopt : std::optional(label->AsString());
+  }
+};
+struct ComputedFields {
+  const value::Value& object;
+  std::string_view Find(std::string_view field) const {
+    return field == "metadata.name" ? object["metadata"]["name"].AsString() : std::string_view();
+  }
+};
+
 }  // namespace
 
 const schema::Type& ResourceSpec::type() const {
@@ -86,7 +101,10 @@ Task<void> ResourceHandler::GetComputed(Request request, OutputMedia media) cons
   Refuse(request, spec_.computed->NotFound(request.name));
 }
 
-Task<void> ResourceHandler::ListComputed(Request request, OutputMedia media) const {
+Task<void> ResourceHandler::ListComputed(Request request, OutputMedia media,
+                                         ListOptions options) const {
+  auto selected = StorageOptions(request, options);
+  if (!selected) co_return Refuse(request, selected.error());
   auto objects = co_await spec_.computed->List();
   if (!objects) co_return Refuse(request, objects.error());
   auto shape = ShapeOf(request, media, /*stored=*/false);
@@ -94,6 +112,10 @@ Task<void> ResourceHandler::ListComputed(Request request, OutputMedia media) con
   Body body;
   shape->AppendListOpening({}, body);
   for (const auto& object : *objects) {
+    if (!selected->labels.Matches(ComputedLabels{object.root()}) ||
+        !selected->fields.Matches(ComputedFields{object.root()})) {
+      continue;
+    }
     auto made = shape->AppendItem(value::ToJsonSlice(object.root()), body);
     if (!made) co_return Refuse(request, made.error());
   }

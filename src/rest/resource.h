@@ -92,7 +92,8 @@ struct ResourceSpec {
   const ImageEncoder* encoder = nullptr;
   storage::ObjectStore* store = nullptr;  // null for kinds that are not stored
   Clock* clock = nullptr;
-  bool custom = false;  // no protobuf, no strategic merge patch; list items keep their type
+  bool custom = false;          // no protobuf, no strategic merge patch; list items keep their type
+  bool stored_as_json = false;  // by upstream, whose protobuf loses empty lists
 
   const admission::Chain* admission = nullptr;  // null admits everything
   auth::Authorizer* authorizer = nullptr;       // for updates that create; null allows everything
@@ -105,6 +106,8 @@ struct ResourceSpec {
   std::shared_ptr<const patch::Ownership> ownership;  // made by the handler
   std::string_view deprecation;                       // what every request is warned of
   MetadataChecks metadata_checks;
+  bool allow_privileged = true;    // see WriteScope
+  std::string_view field_refusal;  // of unknown field labels; empty: as most kinds word it
 
   const schema::Type& stored_type() const { return *(stored != nullptr ? stored : info)->type; }
   // Of bodies and answers.
@@ -174,7 +177,7 @@ class ResourceHandler {
   Task<void> Respond(Request request, OutputMedia media, WriteOptions options, WriteScope scope,
                      value::Document object) const;
   Task<void> GetComputed(Request request, OutputMedia media) const;
-  Task<void> ListComputed(Request request, OutputMedia media) const;
+  Task<void> ListComputed(Request request, OutputMedia media, ListOptions options) const;
   ApiResult<void> AppendProtobufEvent(const storage::WatchEvent& event, const OutputMedia& media,
                                       ObjectShape& shape, Body& body) const;
 

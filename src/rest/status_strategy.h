@@ -20,7 +20,6 @@ class StatusStrategy final : public Strategy {
   names::NameCheck name_check() const override { return main_.name_check(); }
   bool AllowsUnconditionalUpdate() const override { return main_.AllowsUnconditionalUpdate(); }
   std::span<const std::string_view> ResetFields() const override { return kept_; }
-  void Default(value::Ref object) const override { main_.Default(object); }
   void PrepareForUpdate(const WriteScope& scope, value::Ref object,
                         const value::Value& old) const override;
   void ValidateUpdate(const WriteScope& scope, const value::Value& object, const value::Value& old,

@@ -43,6 +43,7 @@ struct WriteScope {
   std::string_view name;
   std::string_view subresource;
   bool dry_run = false;
+  bool allow_privileged = true;  // whether containers may ask for all there is on their node
   WallTime now{};
   const auth::User* user = nullptr;  // null for the server itself
   std::string_view manager;          // owner of the written fields in managedFields
@@ -87,9 +88,6 @@ class Strategy {
   // Paths that PrepareFor... takes away from the writer, besides status, so that nobody can own
   // them: "metadata.labels", "spec".
   virtual std::span<const std::string_view> ResetFields() const { return {}; }
-
-  // Defaults that depend on other fields; the schema's own are in place already.
-  virtual void Default(value::Ref object) const {}
 
   // Takes what the write needs from outside and puts it into `object`, before PrepareFor...; `old`
   // is null on create. Must honour scope.dry_run. Null when there is nothing to take.

@@ -51,6 +51,7 @@ WriteScope ResourceHandler::ScopeOf(const Request& request, const WriteOptions& 
           .name = request.name,
           .subresource = request.subresource,
           .dry_run = options.is_dry_run(),
+          .allow_privileged = spec_.allow_privileged,
           .now = spec_.clock->WallNow(),
           .user = request.user.get(),
           .manager = options.field_manager,
@@ -99,10 +100,15 @@ Task<void> ResourceHandler::Update(Request request) const {
   const auto scope = ScopeOf(request, *options);
   auto placed = InPlace(spec_, scope, *object);
   if (!placed) co_return Refuse(request, placed.error());
+  if (placed->root()["metadata"]["ownerReferences"].size() > 1) {
+    value::Builder builder(*placed);
+    DropRepeatedOwners(scope, builder, /*after_admission=*/false);
+    placed = std::move(builder).Finish();
+  }
   ChangeRules rules{.may_create = spec_.strategy->AllowsCreateOnUpdate(), .creator = request.user};
   const auto uid = placed->root()["metadata"]["uid"].AsString();
   if (!uid.empty()) rules.preconditions.uid = std::string(uid);
-  Replacement replacement(WithoutRepeatedOwners(scope, *placed, /*after_admission=*/false));
+  Replacement replacement(*std::move(placed));
   auto written = co_await ChangeObject(spec_, scope, replacement, std::move(rules));
   if (!written) co_return Refuse(request, written.error());
   SendObject(request, written->created ? 201 : 200, *media, written->json);
@@ -110,13 +116,21 @@ Task<void> ResourceHandler::Update(Request request) const {
 
 Task<void> ResourceHandler::Respond(Request request, OutputMedia media, WriteOptions options,
                                     WriteScope scope, Document object) const {
-  auto admitted = co_await AdmitChange(spec_, scope, std::move(object), nullptr);
+  value::Builder builder(object);
+  value::Ref metadata = builder.root().Field("metadata");
+  WipeSystemFields(metadata);
+  if (auto entered = EnterNamespace(spec_, scope, metadata); !entered) {
+    co_return Refuse(request, entered.error());
+  }
+  spec_.ownership->Update(spec_.ownership->NewObject(), builder, scope.manager, scope.now);
+  auto admitted = co_await AdmitChange(spec_, scope, builder, nullptr);
   if (!admitted) co_return Refuse(request, admitted.error());
-  if (auto judged = co_await AdmitResult(spec_, scope, &*admitted, nullptr); !judged) {
+  object = std::move(builder).Finish();
+  if (auto judged = co_await AdmitResult(spec_, scope, &object, nullptr); !judged) {
     co_return Refuse(request, judged.error());
   }
   const SubresourceCall call{.request = request, .spec = spec_, .scope = scope, .options = options};
-  auto reply = co_await spec_.handler->Create(call, *std::move(admitted));
+  auto reply = co_await spec_.handler->Create(call, std::move(object));
   if (!reply) co_return Refuse(request, reply.error());
   if (reply->status) co_return Answer(request, reply->code, *reply->status);
   schema::Normalize(spec_.type(), reply->object);

@@ -71,11 +71,10 @@ storage::ObjectImage ImageOf(const ResourceSpec& spec, const value::Document& ob
 // The endpoint's owner-keeping.
 std::shared_ptr<const patch::Ownership> MakeOwnership(const ResourceSpec& spec);
 // Drops repeated owner references and warns of them.
-value::Document WithoutRepeatedOwners(const WriteScope& scope, const value::Document& object,
-                                      bool after_admission);
-// Asks the plugins that change objects; the result is what they made of it.
-Task<ApiResult<value::Document>> AdmitChange(const ResourceSpec& spec, const WriteScope& scope,
-                                             value::Document object, const value::Document* old);
+void DropRepeatedOwners(const WriteScope& scope, value::Builder& object, bool after_admission);
+// Lets the plugins that change objects change this one.
+Task<ApiResult<void>> AdmitChange(const ResourceSpec& spec, const WriteScope& scope,
+                                  value::Builder& object, const value::Document* old);
 // Asks the plugins that judge.
 Task<ApiResult<void>> AdmitResult(const ResourceSpec& spec, const WriteScope& scope,
                                   const value::Document* object, const value::Document* old);

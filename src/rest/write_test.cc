@@ -233,6 +233,16 @@ TEST_F(GracefulTest, GraceMayOnlyShrink) {
   EXPECT_EQ(Pods(&ResourceHandler::Get, "").status, 404);
 }
 
+TEST_F(GracefulTest, WithoutGraceLeftItIsMarkedAndThenGoes) {
+  ASSERT_EQ(Pods(&ResourceHandler::Create, R"({"metadata":{"name":"p"},"spec":{}})").status, 201);
+  const auto deleted = Pods(&ResourceHandler::Delete, "", "/x?gracePeriodSeconds=0");
+  EXPECT_EQ(deleted.status, 200);
+  EXPECT_EQ(deleted["metadata"]["deletionGracePeriodSeconds"].kind(), value::Kind::kInt);
+  EXPECT_EQ(deleted["metadata"]["deletionTimestamp"].AsString(), "2026-01-01T00:00:00Z");
+  EXPECT_EQ(deleted["metadata"]["generation"].AsInt(), 2);
+  EXPECT_EQ(Pods(&ResourceHandler::Get, "").status, 404);
+}
+
 TEST_F(GracefulTest, GenerationCountsChangesOfTheSpecOnly) {
   Pods(&ResourceHandler::Create, R"({"metadata":{"name":"p"},"spec":{"nodeName":"x"}})");
   auto relabelled = Pods(&ResourceHandler::Update,

@@ -153,6 +153,11 @@ FieldSet SinglePath(value::Arena& arena, std::span<const PathElement> path) {
   return set;
 }
 
+bool FieldSetLevels::Has(size_t mark, const PathElement& element) const {
+  return std::any_of(stack_.begin() + static_cast<ptrdiff_t>(mark), stack_.end(),
+                     [&](const Entry& entry) { return entry.element == element; });
+}
+
 FieldSet FieldSetLevels::Close(value::Arena& arena, size_t mark) {
   size_t count = stack_.size() - mark;
   if (count == 0) return {};

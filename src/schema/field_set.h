@@ -102,8 +102,13 @@ value::Value ToFieldsV1(value::Arena& arena, FieldSet set);
 //   FieldSet level = levels.Close(arena, mark);
 class FieldSetLevels {
  public:
+  explicit FieldSetLevels(size_t room = 0) { stack_.reserve(room); }
   size_t Open() const { return stack_.size(); }
   void Add(const FieldSet::Entry& entry) { stack_.push_back(entry); }
+  // Whether the open level has an entry for the element; linear.
+  bool Has(size_t mark, const PathElement& element) const;
+  // Forgets the open level.
+  void Drop(size_t mark) { stack_.resize(mark); }
   // Sorts the level and joins equal elements.
   FieldSet Close(value::Arena& arena, size_t mark);
 

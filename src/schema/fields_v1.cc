@@ -43,7 +43,21 @@ Result<Subtree> Parse(value::Arena& arena, FieldSetLevels& levels, const Value& 
   return result;
 }
 
+// "f:name":, laid out at once.
+const Name* FieldName(value::Arena& arena, std::string_view field) {
+  constexpr std::string_view kBefore = "\"f:";
+  constexpr std::string_view kAfter = "\":";
+  const size_t size = kBefore.size() + field.size() + kAfter.size();
+  auto* raw = static_cast<char*>(arena.Allocate(sizeof(Name) + size));
+  char* quoted = raw + sizeof(Name);
+  kBefore.copy(quoted, kBefore.size());
+  field.copy(quoted + kBefore.size(), field.size());
+  kAfter.copy(quoted + kBefore.size() + field.size(), kAfter.size());
+  return new (raw) Name(Name::Quoted({quoted, size}));
+}
+
 const Name* ElementName(value::Arena& arena, const PathElement& element, std::string& scratch) {
+  if (element.is_field() && element.plain()) return FieldName(arena, element.field());
   scratch.clear();
   element.AppendFieldsV1(scratch);
   return value::InternName(arena, scratch);

@@ -37,6 +37,11 @@ class PathElement {
     element.size_ = static_cast<uint32_t>(name.size());
     return element;
   }
+  static constexpr PathElement Field(const value::Name& name) {
+    PathElement element = Field(name.text());
+    element.plain_ = name.has_quoted();
+    return element;
+  }
   static constexpr PathElement Key(std::span<const KeyField> sorted_fields) {
     PathElement element;
     element.fields_ = sorted_fields.data();
@@ -62,6 +67,8 @@ class PathElement {
   constexpr bool is_key() const { return kind_ == Kind::kKey; }
   // Each only for its own kind.
   constexpr std::string_view field() const { return {text_, size_}; }
+  // Of a field: no byte of its name needs escaping in JSON, as far as is known.
+  constexpr bool plain() const { return plain_; }
   constexpr std::span<const KeyField> key() const { return {fields_, size_}; }
   constexpr const value::Value& item() const { return *item_; }
   constexpr int64_t index() const { return index_; }
@@ -104,6 +111,7 @@ class PathElement {
   };
   uint32_t size_;
   Kind kind_;
+  bool plain_ = false;
 };
 static_assert(sizeof(PathElement) == 16);
 

@@ -25,7 +25,7 @@ bool StructEditor::IsUnset(const Name& name) const {
 Member* StructEditor::Own() {
   size_t size = object_.members().size();
   if (!members_ || size == capacity_) {
-    capacity_ = size + 4;
+    capacity_ = size + 8;
     auto* copy = arena_.AllocateArray<Member>(capacity_);
     std::copy(object_.members().begin(), object_.members().end(), copy);
     members_ = copy;
@@ -47,10 +47,10 @@ void StructEditor::Set(const Name& name, Value value) {
   }
   const Field* field = type_.Find(name);
   KEELSON_CHECK(field != nullptr);
+  // Members stand in the order of the fields, so one walk over both finds the place.
   size_t position = 0;
-  for (; position < size; ++position) {
-    const Field* other = type_.Find(*object_.members()[position].name);
-    if (other > field) break;
+  for (const Field* before = type_.fields_data; before < field && position < size; ++before) {
+    if (*object_.members()[position].name == *before->name) ++position;
   }
   Member* members = Own();
   std::copy_backward(members + position, members + size, members + size + 1);

@@ -18,6 +18,7 @@ bool Unchanged(const Value& a, const Value& b) {
   if (a.kind() != b.kind() || a.size() != b.size()) return false;
   if (a.is_object()) return a.members().data() == b.members().data();
   if (a.is_list()) return a.items().data() == b.items().data();
+  if (a.is_string()) return a.AsString().data() == b.AsString().data();
   return a == b;
 }
 
@@ -117,6 +118,9 @@ class Defaulter {
     }
     const Value& filled = editor.value();
     return MapMembers(filled, arena_, [&](const Member& member) {
+      if (!member.value.is_object() && !member.value.is_list() && !member.value.is_null()) {
+        return member.value.Shared();
+      }
       const Field* field = type.Find(*member.name);
       return field && HoldsStructs(*field->type) ? Walk(*field->type, member.value)
                                                  : member.value.Shared();
@@ -135,7 +139,7 @@ class Defaulter {
 
 class Normalizer {
  public:
-  explicit Normalizer(Arena& arena) : arena_(arena) {}
+  Normalizer(Arena& arena, EmptyContainers empty) : arena_(arena), empty_(empty) {}
 
   Value Walk(const Type& type, const Value& value) {
     switch (type.kind) {
@@ -163,17 +167,20 @@ class Normalizer {
   Value Struct(const Type& type, const Value& value) {
     auto fields = type.fields();
     size_t room = 0;
-    bool same = true;
     auto members = value.members();
     auto* out = arena_.AllocateArray<Member>(fields.size());
-    for (const Field& field : fields) {
-      const Value* set = value.Find(*field.name);
+    auto** sets = arena_.AllocateArray<const Value*>(fields.size());
+    bool same = Place(type, members, sets);
+    for (size_t i = 0; i < fields.size(); ++i) {
+      const Field& field = fields[i];
+      const Value* set = sets[i];
       if (set && !(set->is_null() && !field.pointer())) {
         Value walked = Walk(*field.type, *set);
         if (IsOmitted(field, walked)) {
           same = false;
           continue;
         }
+        if (empty_ == EmptyContainers::kLost && IsEmptyContainer(field, walked)) walked = Value();
         same =
             same && room < members.size() && &members[room].value == set && Unchanged(walked, *set);
         new (&out[room++]) Member(field.name, walked);
@@ -186,10 +193,37 @@ class Normalizer {
       }
     }
     if (same && room == members.size()) {
+      arena_.Return(sets, fields.size() * sizeof(*sets));
       arena_.Return(out, fields.size() * sizeof(Member));
       return value.Shared();
     }
     return room == 0 ? Value::EmptyObject() : Value::Object({out, room});
+  }
+
+  // Where the value of each field stands, null for those that are not there. False when a member
+  // is no field. Names of the schema are the same pointer wherever they come from, and mostly in
+  // its order; only edits make others.
+  static bool Place(const Type& type, std::span<const Member> members, const Value** sets) {
+    std::fill_n(sets, type.field_count, nullptr);
+    bool known = true;
+    size_t next = 0;
+    for (const Member& member : members) {
+      if (next >= type.field_count || type.fields_data[next].name != member.name) {
+        const Field* field = type.Find(*member.name);
+        if (field == nullptr) {
+          known = false;
+          continue;
+        }
+        next = static_cast<size_t>(field - type.fields_data);
+      }
+      sets[next++] = &member.value;
+    }
+    return known;
+  }
+
+  static bool IsEmptyContainer(const Field& field, const Value& value) {
+    return value.size() == 0 && (value.is_list() || value.is_object()) && !field.pointer() &&
+           (field.type->kind == TypeKind::kList || field.type->kind == TypeKind::kMap);
   }
 
   Value Map(const Type& type, const Value& value) {
@@ -207,6 +241,7 @@ class Normalizer {
   }
 
   Arena& arena_;
+  const EmptyContainers empty_;
 };
 
 }  // namespace
@@ -237,12 +272,12 @@ void ApplyDefaults(const Type& type, Document& object, const DefaultHooks& hooks
   object = object.Part(ApplyDefaults(type, object.root(), *object.arena(), hooks));
 }
 
-Value Normalize(const Type& type, const Value& value, Arena& arena) {
-  return Normalizer(arena).Walk(type, value);
+Value Normalize(const Type& type, const Value& value, Arena& arena, EmptyContainers empty) {
+  return Normalizer(arena, empty).Walk(type, value);
 }
 
-void Normalize(const Type& type, Document& object) {
-  object = object.Part(Normalize(type, object.root(), *object.arena()));
+void Normalize(const Type& type, Document& object, EmptyContainers empty) {
+  object = object.Part(Normalize(type, object.root(), *object.arena(), empty));
 }
 
 }  // namespace keelson::schema

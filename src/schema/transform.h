@@ -64,9 +64,15 @@ void Prune(const Type& type, value::Document& object, std::vector<std::string>* 
 value::Value PruneNulls(const Type& type, const value::Value& value, value::Arena& arena);
 void PruneNulls(const Type& type, value::Document& object);
 
+// What becomes of an empty list or map that is always written: what upstream keeps as protobuf
+// comes back without it, and null is shown in its place.
+enum class EmptyContainers : uint8_t { kKept, kLost };
+
 // Restores canonical form (zero.h) after edits that did not keep it: struct order, sorted maps,
 // nothing that is omitted, everything that is always written.
-value::Value Normalize(const Type& type, const value::Value& value, value::Arena& arena);
-void Normalize(const Type& type, value::Document& object);
+value::Value Normalize(const Type& type, const value::Value& value, value::Arena& arena,
+                       EmptyContainers empty = EmptyContainers::kKept);
+void Normalize(const Type& type, value::Document& object,
+               EmptyContainers empty = EmptyContainers::kKept);
 
 }  // namespace keelson::schema

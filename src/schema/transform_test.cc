@@ -125,6 +125,17 @@ TEST(Normalize, RestoresCanonicalForm) {
   EXPECT_EQ(again.root().members().data(), object.root().members().data());
 }
 
+TEST(Normalize, LosesEmptyContainersThatStorageLoses) {
+  const Type& pod = testing::kPod.type;
+  const auto normalized = [&](EmptyContainers empty) {
+    Document object = Decode(pod, R"({"kind":"Pod","spec":{"containers":[]}})");
+    Normalize(pod, object, empty);
+    return ToJson(object.root()["spec"]["containers"]);
+  };
+  EXPECT_EQ(normalized(EmptyContainers::kKept), "[]");
+  EXPECT_EQ(normalized(EmptyContainers::kLost), "null");
+}
+
 TEST(Equality, GoesByMeaning) {
   const Type& pod = testing::kPod.type;
   auto equal = [&](std::string_view a, std::string_view b) {

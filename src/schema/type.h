@@ -253,9 +253,7 @@ struct Type {
   const Field* Find(std::string_view field_name) const {
     return Find(field_name, value::HashName(field_name));
   }
-  const Field* Find(const value::Name& field_name) const {
-    return Find(field_name.text(), field_name.hash());
-  }
+  const Field* Find(const value::Name& field_name) const;
   const Field* Find(std::string_view field_name, uint32_t hash) const;
   // The same, for callers that meet fields mostly in struct order: tries `hint` first and leaves
   // the index after the found field in it.
@@ -295,6 +293,18 @@ inline const Field* Type::Find(std::string_view field_name, uint32_t hash) const
     if ((entry ^ hash) >> 16 != 0) continue;
     const Field& field = fields_data[(entry & 0xFFFF) - 1];
     if (field.text() == field_name) return &field;
+  }
+}
+
+inline const Field* Type::Find(const value::Name& field_name) const {
+  if (field_count == 0) return nullptr;
+  const uint32_t hash = field_name.hash();
+  for (size_t slot = hash;; ++slot) {
+    const uint32_t entry = slots[slot & slot_mask];
+    if (entry == 0) return nullptr;
+    if ((entry ^ hash) >> 16 != 0) continue;
+    const Field& field = fields_data[(entry & 0xFFFF) - 1];
+    if (*field.name == field_name) return &field;  // mostly the same pointer
   }
 }
 

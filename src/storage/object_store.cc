@@ -62,6 +62,13 @@ std::string ObjectStore::KeyOf(std::string_view ns, std::string_view name) const
   return cache_->key_prefix() + RelativeKey(ns, name);
 }
 
+ObjectRef ObjectStore::Cached(std::string_view ns, std::string_view name) {
+  const auto snapshot = cache_->snapshot();
+  if (!snapshot) return {};
+  cache_->Touch();
+  return ObjectRef::Share(snapshot->objects().Find(RelativeKey(ns, name)));
+}
+
 Status ObjectStore::StoreFailure(const Error& error, std::string_view verb) const {
   switch (error.code) {
     case ErrorCode::kTooLarge:

@@ -73,6 +73,10 @@ class ObjectStore {
   // The options must have passed ValidateOptions; watches also DefaultWatchOptions.
   Task<ApiResult<ObjectRef>> Get(std::string ns, std::string name,
                                  std::string resource_version = {});
+  // The object as the cache has it at this moment; empty when it has none, or is not filled. For
+  // readers to whom a state of a moment ago is as good, and who ask again with Get when it is not
+  // there.
+  ObjectRef Cached(std::string_view ns, std::string_view name);
   Task<ApiResult<ListResult>> List(ListOptions options);
   // A request that upstream answers within the stream gives a watcher that does.
   Task<ApiResult<std::unique_ptr<Watcher>>> Watch(ListOptions options);

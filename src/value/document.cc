@@ -136,8 +136,6 @@ std::optional<Ref> Ref::Find(const Name& name) {
   return Ref(builder_, &OwnMembers(0)[index].value);
 }
 
-std::optional<Ref> Ref::Find(std::string_view name) { return Find(Name::Plain(name)); }
-
 Ref Ref::Field(const Name& name) {
   if (auto found = Find(name)) return *found;
   size_t size = slot_->is_object() ? slot_->size_ : 0;
@@ -145,9 +143,9 @@ Ref Ref::Field(const Name& name) {
   return FieldAt(size);
 }
 
-Ref Ref::Field(std::string_view name) {
+Ref Ref::FieldOrNew(const Name& name) {
   if (auto found = Find(name)) return *found;
-  return Field(*builder_->Intern(name));
+  return Field(*builder_->Intern(name.text()));
 }
 
 void Ref::InsertField(size_t position, const Name& name, Value value) {
@@ -159,10 +157,10 @@ void Ref::InsertField(size_t position, const Name& name, Value value) {
   slot_->size_ = static_cast<uint32_t>(size + 1);
 }
 
-bool Ref::RemoveField(std::string_view name) {
+bool Ref::RemoveField(const Name& name) {
   auto members = slot_->members();
   for (size_t i = 0; i < members.size(); ++i) {
-    if (members[i].key() == name) {
+    if (members[i].tag() == name.tag() && *members[i].name == name) {
       RemoveFieldAt(i);
       return true;
     }

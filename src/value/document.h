@@ -53,17 +53,17 @@ class Ref {
   // The member of that name, added as null when absent. Turns null into an object; anything else
   // that is not an object is replaced by one.
   Ref Field(const Name& name);
-  Ref Field(std::string_view name);
+  Ref Field(std::string_view name) { return FieldOrNew(Name::Plain(name)); }
   // The member of that name, ready to be edited; nothing when absent.
   std::optional<Ref> Find(const Name& name);
-  std::optional<Ref> Find(std::string_view name);
+  std::optional<Ref> Find(std::string_view name) { return Find(Name::Plain(name)); }
   void SetField(const Name& name, Value value) { Field(name).Set(value); }
   void SetField(std::string_view name, Value value) { Field(name).Set(value); }
   // Puts the member at `position`, moving later ones back. The name must not be present.
   void InsertField(size_t position, const Name& name, Value value);
   // Returns whether there was one.
-  bool RemoveField(const Name& name) { return RemoveField(name.text()); }
-  bool RemoveField(std::string_view name);
+  bool RemoveField(const Name& name);
+  bool RemoveField(std::string_view name) { return RemoveField(Name::Plain(name)); }
   void RemoveFieldAt(size_t position);
   Ref FieldAt(size_t position);
 
@@ -81,6 +81,8 @@ class Ref {
   friend class Builder;
   Ref(Builder* builder, Value* slot) : builder_(builder), slot_(slot) {}
 
+  // The same as Field, for a name that may not outlive the call.
+  Ref FieldOrNew(const Name& name);
   // Makes the storage behind the slot this builder's own, with room for `extra` more entries.
   Member* OwnMembers(size_t extra);
   Value* OwnItems(size_t extra);
@@ -111,6 +113,9 @@ class Builder {
   // A copy that borrows nothing.
   Value Clone(const Value& value);
 
+  // The tree as it is now. It shares the builder's arena, so the builder goes on without copying
+  // more than what it edits.
+  Document Snapshot() { return Document(root().Get(), arena_); }
   // The finished tree. The builder is spent.
   Document Finish() && { return Document(root_, std::move(arena_)); }
 

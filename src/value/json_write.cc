@@ -74,6 +74,30 @@ const char* PlainRun(const char* at, const char* end) {
   return at;
 }
 
+// Most texts are shorter than what a call to copy them costs.
+inline void Copy(char* to, std::string_view text) {
+  const char* from = text.data();
+  const size_t size = text.size();
+  auto both_ends = [&]<typename Word>(Word word) {
+    Word last;
+    std::memcpy(&word, from, sizeof word);
+    std::memcpy(&last, from + size - sizeof last, sizeof last);
+    std::memcpy(to, &word, sizeof word);
+    std::memcpy(to + size - sizeof last, &last, sizeof last);
+  };
+  if (size > 32) {
+    std::memcpy(to, from, size);
+  } else if (size >= 16) {
+    both_ends(__m128i{});
+  } else if (size >= 8) {
+    both_ends(uint64_t{});
+  } else if (size >= 4) {
+    both_ends(uint32_t{});
+  } else {
+    for (size_t i = 0; i < size; ++i) to[i] = from[i];
+  }
+}
+
 // Writes into a string's own storage; the string is given its true size at the end.
 class Writer {
  public:
@@ -119,17 +143,21 @@ class Writer {
   }
 
   void Object(const Value& value) {
-    Char('{');
-    bool first = true;
+    if (value.size() == 0) return Raw("{}");
+    char before = '{';
     for (const Member& member : value.members()) {
-      if (!first) Char(',');
-      first = false;
       if (member.name->has_quoted()) [[likely]] {
-        Raw(member.name->quoted());
+        const auto name = member.name->quoted();
+        char* to = Room(name.size() + 1);
+        *to = before;
+        Copy(to + 1, name);
+        size_ += name.size() + 1;
       } else {
+        Char(before);
         String(member.key(), false);
         Char(':');
       }
+      before = ',';
       Write(member.value);
     }
     Char('}');
@@ -152,7 +180,7 @@ class Writer {
     ++size_;
   }
   void Raw(std::string_view text) {
-    std::memcpy(Room(text.size()), text.data(), text.size());
+    Copy(Room(text.size()), text);
     size_ += text.size();
   }
   void Int(int64_t number) {
@@ -165,11 +193,10 @@ class Writer {
     Raw(text);
   }
   void String(std::string_view text, bool plain) {
-    if (plain) [[likely]] {
+    if (plain || IsPlain(text.data(), text.size())) [[likely]] {
       char* to = Room(text.size() + 2);
       *to = '"';
-      // An empty text may have no address.
-      if (!text.empty()) std::memcpy(to + 1, text.data(), text.size());
+      Copy(to + 1, text);
       to[text.size() + 1] = '"';
       size_ += text.size() + 2;
       return;

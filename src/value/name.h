@@ -13,26 +13,34 @@
 
 namespace keelson::value {
 
-// Hashes length, beginning and end; cheap enough to run on every key that is parsed.
+// Hashes length, beginning and end; cheap enough to run on every key that is parsed, and nothing at
+// all for a literal.
 constexpr uint32_t HashName(std::string_view text) {
+  const size_t n = text.size();
+  // The word at `at`, its first byte lowest.
+  auto load = [&]<typename Word>(Word word, size_t at) -> uint64_t {
+    if consteval {
+      for (size_t i = 0; i < sizeof(Word); ++i) {
+        word |= static_cast<Word>(Word{static_cast<uint8_t>(text[at + i])} << (8 * i));
+      }
+    } else {
+      std::memcpy(&word, text.data() + at, sizeof(Word));
+    }
+    return word;
+  };
   uint64_t head = 0;
   uint64_t tail = 0;
-  size_t n = text.size() < 8 ? text.size() : 8;
-  if consteval {
-    for (size_t i = 0; i < n; ++i) head |= uint64_t{static_cast<uint8_t>(text[i])} << (8 * i);
-    for (size_t i = 0; i < n; ++i) {
-      tail |= uint64_t{static_cast<uint8_t>(text[text.size() - n + i])} << (8 * i);
-    }
-  } else {
-    if (n == 8) {
-      std::memcpy(&head, text.data(), 8);
-      std::memcpy(&tail, text.data() + text.size() - 8, 8);
-    } else {
-      for (size_t i = 0; i < n; ++i) head |= uint64_t{static_cast<uint8_t>(text[i])} << (8 * i);
-      tail = head;
-    }
+  if (n >= 8) {
+    head = load(uint64_t{0}, 0);
+    tail = load(uint64_t{0}, n - 8);
+  } else if (n >= 4) {
+    head = load(uint32_t{0}, 0) | load(uint32_t{0}, n - 4) << 32;
+    tail = head;
+  } else if (n > 0) {
+    head = load(uint8_t{0}, 0) | load(uint8_t{0}, n / 2) << 8 | load(uint8_t{0}, n - 1) << 16;
+    tail = head;
   }
-  uint64_t h = (head ^ (text.size() * 0x9E3779B97F4A7C15u)) * 0xff51afd7ed558ccdu;
+  uint64_t h = (head ^ (n * 0x9E3779B97F4A7C15u)) * 0xff51afd7ed558ccdu;
   h = (h ^ (h >> 32) ^ tail) * 0xc4ceb9fe1a85ec53u;
   return static_cast<uint32_t>(h >> 32);
 }

@@ -20,26 +20,24 @@ class Path {
 
   Path() = default;
   // A path of one step, from the root.
-  explicit Path(std::string_view field) { Push({field.data(), field.size(), Step::kField}); }
+  explicit Path(std::string_view field) : count_(1) { steps_[0] = StepTo(field, Step::kField); }
 
   // The texts are borrowed.
   [[nodiscard]] Path Child(std::string_view name) const& [[clang::lifetimebound]] {
-    return With({name.data(), name.size(), Step::kField});
+    return With(StepTo(name, Step::kField));
   }
-  [[nodiscard]] Path Child(std::string_view name) && {
-    return Push({name.data(), name.size(), Step::kField});
-  }
+  [[nodiscard]] Path Child(std::string_view name) && { return Push(StepTo(name, Step::kField)); }
   [[nodiscard]] Path Index(size_t index) const& [[clang::lifetimebound]] {
-    return With({nullptr, index, Step::kIndex});
+    return With({nullptr, static_cast<uint32_t>(index), Step::kIndex});
   }
-  [[nodiscard]] Path Index(size_t index) && { return Push({nullptr, index, Step::kIndex}); }
+  [[nodiscard]] Path Index(size_t index) && {
+    return Push({nullptr, static_cast<uint32_t>(index), Step::kIndex});
+  }
   // A map key or a list key: path[key].
   [[nodiscard]] Path Key(std::string_view key) const& [[clang::lifetimebound]] {
-    return With({key.data(), key.size(), Step::kKey});
+    return With(StepTo(key, Step::kKey));
   }
-  [[nodiscard]] Path Key(std::string_view key) && {
-    return Push({key.data(), key.size(), Step::kKey});
-  }
+  [[nodiscard]] Path Key(std::string_view key) && { return Push(StepTo(key, Step::kKey)); }
 
   bool empty() const { return count_ == 0 && (!parent_ || parent_->empty()); }
   // The root itself renders as "<nil>", as upstream prints a nil path.
@@ -49,10 +47,13 @@ class Path {
  private:
   struct Step {
     enum Type : uint8_t { kField, kIndex, kKey };
-    const char* text = nullptr;
-    size_t number = 0;  // the text's size, or the index
-    Type type = kField;
+    const char* text;
+    uint32_t number;  // the text's size, or the index
+    Type type;
   };
+  static Step StepTo(std::string_view text, Step::Type type) {
+    return {text.data(), static_cast<uint32_t>(text.size()), type};
+  }
 
   Path With(Step step) const {
     Path path;
@@ -65,7 +66,7 @@ class Path {
 
   const Path* parent_ = nullptr;
   uint32_t count_ = 0;
-  std::array<Step, kInline> steps_;
+  std::array<Step, kInline> steps_;  // the first count_ are set
 };
 
 }  // namespace keelson::value

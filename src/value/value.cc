@@ -11,9 +11,7 @@ std::string_view KindName(Kind kind) {
   return kNames[static_cast<size_t>(kind)];
 }
 
-const Value* Value::Find(std::string_view name) const {
-  if (!is_object()) return nullptr;
-  auto tag = static_cast<uint16_t>(HashName(name));
+const Value* Value::Find(std::string_view name, uint16_t tag) const {
   for (const Member& member : members()) {
     if (member.tag() == tag && member.key() == name) return &member.value;
   }

@@ -73,7 +73,9 @@ class Value {
 
   // The member's value, or nullptr. Linear, over a 16-bit tag per member.
   const Value* Find(const Name& name) const;
-  const Value* Find(std::string_view name) const;
+  const Value* Find(std::string_view name) const {
+    return Find(name, static_cast<uint16_t>(HashName(name)));
+  }
   // The member's or item's value, or null when there is none.
   Value operator[](const Name& name) const;
   Value operator[](std::string_view name) const;
@@ -94,6 +96,8 @@ class Value {
   friend struct Member;
   friend class Builder;
   friend class Ref;
+
+  const Value* Find(std::string_view name, uint16_t tag) const;
 
   constexpr Value(Kind kind, int64_t i) : int_(i), size_(0), kind_(kind) {}
   constexpr explicit Value(double d) : double_(d), size_(0), kind_(Kind::kDouble) {}

@@ -8,16 +8,28 @@ namespace keelson::kube::plugins {
 
 using value::Document;
 
+storage::ObjectRef Objects::Cached(std::string_view group, std::string_view resource,
+                                   std::string_view ns, std::string_view name) const {
+  auto* store = Store(group, resource);
+  return store == nullptr ? storage::ObjectRef() : store->Cached(ns, name);
+}
+
+Task<ApiResult<storage::ObjectRef>> Objects::Find(std::string_view group, std::string_view resource,
+                                                  std::string ns, std::string name) const {
+  auto* store = Store(group, resource);
+  if (store == nullptr) co_return storage::ObjectRef();
+  if (auto cached = store->Cached(ns, name)) co_return cached;
+  auto object = co_await store->Get(std::move(ns), std::move(name));
+  if (!object && object.error().code == 404) co_return storage::ObjectRef();
+  co_return object;
+}
+
 Task<ApiResult<std::optional<Document>>> Objects::Get(std::string_view group,
                                                       std::string_view resource, std::string ns,
                                                       std::string name) const {
-  auto* store = Store(group, resource);
-  if (store == nullptr) co_return std::nullopt;
-  auto object = co_await store->Get(std::move(ns), std::move(name));
-  if (!object) {
-    if (object.error().code == 404) co_return std::nullopt;
-    co_return std::unexpected(std::move(object).error());
-  }
+  auto object = co_await Find(group, resource, std::move(ns), std::move(name));
+  if (!object) co_return std::unexpected(std::move(object).error());
+  if (!*object) co_return std::nullopt;
   auto document = value::ParseJson((*object)->json_view());
   if (!document) co_return std::unexpected(InternalErrorStatus(document.error().message));
   co_return *std::move(document);
@@ -40,6 +52,22 @@ Task<ApiResult<std::vector<Document>>> Objects::List(std::string_view group,
     found.push_back(*std::move(document));
   }
   co_return found;
+}
+
+std::optional<std::vector<storage::ObjectRef>> Objects::CachedWith(std::string_view group,
+                                                                   std::string_view resource,
+                                                                   std::string_view text) const {
+  std::vector<storage::ObjectRef> found;
+  auto* store = Store(group, resource);
+  if (store == nullptr) return found;
+  const auto snapshot = store->cache().snapshot();
+  if (!snapshot) return std::nullopt;
+  store->cache().Touch();
+  for (auto at = snapshot->objects().Seek(""); at.valid(); at.Next()) {
+    if (at.object()->json_view().find(text) == std::string_view::npos) continue;
+    found.push_back(storage::ObjectRef::Share(at.object()));
+  }
+  return found;
 }
 
 bool Objects::KnownToBeNone(std::string_view group, std::string_view resource,

@@ -2,8 +2,9 @@
 
 // Other objects, as plugins look them up: service accounts, limit ranges, classes.
 //
-// Reads come from the watch caches. The stores belong to the API that the plugins guard, so they
-// are bound after both are made and before the first request.
+// Reads come from the watch caches as they are, as upstream's come from its informers; only what is
+// not there is asked for again, at the store's own version. The stores belong to the API that the
+// plugins guard, so they are bound after both are made and before the first request.
 
 #include <optional>
 #include <string>
@@ -28,7 +29,13 @@ class Objects {
  public:
   void Bind(const rest::ObjectStores& stores) { stores_ = &stores; }
 
-  // Nothing when there is no such object.
+  // Empty when the cache has none, which proves nothing. Costs no more than looking it up.
+  storage::ObjectRef Cached(std::string_view group, std::string_view resource, std::string_view ns,
+                            std::string_view name) const;
+  // Empty when there is no such object.
+  Task<ApiResult<storage::ObjectRef>> Find(std::string_view group, std::string_view resource,
+                                           std::string ns, std::string name) const;
+  // The same as a tree. Nothing when there is no such object.
   Task<ApiResult<std::optional<value::Document>>> Get(std::string_view group,
                                                       std::string_view resource, std::string ns,
                                                       std::string name) const;
@@ -37,6 +44,11 @@ class Objects {
   Task<ApiResult<std::vector<value::Document>>> List(std::string_view group,
                                                      std::string_view resource, std::string ns,
                                                      std::string_view text = {}) const;
+  // Those of a cluster-wide resource in the cache whose JSON contains `text`. Nothing when the
+  // cache is not filled.
+  std::optional<std::vector<storage::ObjectRef>> CachedWith(std::string_view group,
+                                                            std::string_view resource,
+                                                            std::string_view text) const;
   // True when the cache, as far as it has come, holds none in that namespace. Costs nothing, so
   // that plugins which seldom have anything to say can tell.
   bool KnownToBeNone(std::string_view group, std::string_view resource, std::string_view ns) const;

@@ -177,9 +177,10 @@ class PodTopologyLabels final : public Plugin {
   std::string_view name() const override { return "PodTopologyLabels"; }
   bool Handles(const Request& request) const override {
     if (request.operation != Operation::kCreate || !request.info->group.empty()) return false;
-    return (request.resource == "pods" &&
-            (request.subresource == "binding" || request.subresource.empty())) ||
-           request.resource == "bindings";
+    if (request.resource == "bindings") return true;
+    if (request.resource != "pods") return false;
+    if (request.subresource == "binding") return true;
+    return request.subresource.empty() && !request.object["spec"]["nodeName"].AsString().empty();
   }
   bool mutates() const override { return true; }
   Task<ApiResult<void>> Mutate(const Request& request, Ref object) const override {

@@ -45,9 +45,11 @@ std::optional<LevelVersion> ReadLevel(std::string_view name) {
   return std::nullopt;
 }
 
-void ReadVersion(const Value& labels, std::string_view label, LevelVersion& mode) {
-  const Value* version = labels.Find(label);
-  if (version && IsVersion(version->AsString())) mode.version = version->AsString();
+using Labels = storage::CachedObject::Labels;
+
+void ReadVersion(const Labels& labels, std::string_view label, LevelVersion& mode) {
+  const auto version = labels.Find(label);
+  if (version && IsVersion(*version)) mode.version = *version;
 }
 
 struct Policy {
@@ -57,22 +59,27 @@ struct Policy {
 
 // A bad level is enforced as the strictest and not warned of. Without a level to warn of, what is
 // enforced is warned of: controllers are not stopped, their pods will be.
-Policy ReadPolicy(const Value& labels) {
+Policy ReadPolicy(const Labels& labels) {
   Policy policy;
   bool enforced = false;
-  if (const Value* level = labels.Find(kEnforce)) {
-    auto read = ReadLevel(level->AsString());
+  if (const auto level = labels.Find(kEnforce)) {
+    auto read = ReadLevel(*level);
     enforced = read.has_value();
     policy.enforce = read.value_or(LevelVersion{SecurityLevel::kRestricted, "restricted"});
   }
   ReadVersion(labels, kEnforceVersion, policy.enforce);
-  if (const Value* level = labels.Find(kWarn)) {
-    policy.warn = ReadLevel(level->AsString()).value_or(LevelVersion());
+  if (const auto level = labels.Find(kWarn)) {
+    policy.warn = ReadLevel(*level).value_or(LevelVersion());
   } else if (enforced) {
     policy.warn = policy.enforce;
   }
   ReadVersion(labels, kWarnVersion, policy.warn);
   return policy;
+}
+
+bool AllowsAll(const Policy& policy) {
+  return policy.enforce.level == SecurityLevel::kPrivileged &&
+         policy.warn.level == SecurityLevel::kPrivileged;
 }
 
 struct PodTemplate {
@@ -127,27 +134,28 @@ class PodSecurity final : public Plugin {
     if (request.operation != Operation::kCreate && request.operation != Operation::kUpdate) {
       return false;
     }
-    if (request.IsFor("", "pods")) {
-      return request.subresource.empty() || request.subresource == "ephemeralcontainers";
-    }
-    return request.subresource.empty() && HasTemplate(request);
+    const bool concerned =
+        request.IsFor("", "pods")
+            ? request.subresource.empty() || request.subresource == "ephemeralcontainers"
+            : request.subresource.empty() && HasTemplate(request);
+    if (!concerned) return false;
+    const auto ns = objects_.Cached("", "namespaces", "", request.ns);
+    return !ns || !AllowsAll(ReadPolicy(ns->labels()));
   }
 
   bool validates() const override { return true; }
   Task<ApiResult<void>> Validate(const Request& request) const override {
-    auto found = co_await objects_.Get("", "namespaces", "", std::string(request.ns));
+    auto found = co_await objects_.Find("", "namespaces", "", std::string(request.ns));
     if (!found) co_return std::unexpected(std::move(found).error());
     if (!*found) {
       co_return std::unexpected(
           InternalErrorStatus(fmt::format("failed to lookup namespace {}", Quote(request.ns))));
     }
-    const Value labels = (*found)->root()["metadata"]["labels"];
     const bool is_pod = request.resource == "pods";
-    auto [enforce, warn] = ReadPolicy(labels);
-    if (!is_pod) enforce = {};
-    if (enforce.level == SecurityLevel::kPrivileged && warn.level == SecurityLevel::kPrivileged) {
-      co_return ApiResult<void>();
-    }
+    auto policy = ReadPolicy((*found)->labels());
+    if (!is_pod) policy.enforce = {};
+    if (AllowsAll(policy)) co_return ApiResult<void>();
+    const auto& [enforce, warn] = policy;
     if (is_pod && request.operation == Operation::kUpdate &&
         !IsSignificant(request.object, request.old_object)) {
       co_return ApiResult<void>();

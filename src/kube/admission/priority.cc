@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
+
 #include "api/core_v1.h"
 #include "api/scheduling_v1.h"
 #include "kube/admission/plugins.h"
@@ -21,6 +24,9 @@ class Priority final : public Plugin {
 
   std::string_view name() const override { return "Priority"; }
   bool Handles(const Request& request) const override {
+    if (request.operation == Operation::kDelete) {
+      return request.IsFor("scheduling.k8s.io", "priorityclasses");
+    }
     return Writes(request, "", "pods") ||
            (Writes(request, "scheduling.k8s.io", "priorityclasses") &&
             request.object["globalDefault"].AsBool());
@@ -68,6 +74,7 @@ class Priority final : public Plugin {
   bool validates() const override { return true; }
   Task<ApiResult<void>> Validate(const Request& request) const override {
     if (request.resource != "priorityclasses") co_return ApiResult<void>();
+    if (request.operation == Operation::kDelete) co_return CheckDelete(request);
     auto found = co_await FindDefault();
     if (!found) co_return std::unexpected(std::move(found).error());
     const auto other = found->root()["metadata"]["name"].AsString();
@@ -81,6 +88,13 @@ class Priority final : public Plugin {
   }
 
  private:
+  static ApiResult<void> CheckDelete(const Request& request) {
+    static constexpr std::string_view kSystem[] = {"system-node-critical",
+                                                   "system-cluster-critical"};
+    if (std::ranges::find(kSystem, request.name) == std::end(kSystem)) return {};
+    return Forbid(request, "this is a system priority class and cannot be deleted");
+  }
+
   static void KeepOld(const Request& request, Ref pod) {
     const Value now = request.object["spec"];
     const Value old = request.old_object["spec"];
@@ -102,10 +116,17 @@ class Priority final : public Plugin {
 
   // The default class; the least important should there be several. An empty document if none.
   Task<ApiResult<Document>> FindDefault() const {
-    auto classes = co_await objects_.List("scheduling.k8s.io", "priorityclasses", "",
-                                          R"("globalDefault":true)");
-    if (!classes) co_return std::unexpected(std::move(classes).error());
+    constexpr std::string_view kGroup = "scheduling.k8s.io";
+    // Without its first quote, of which there are too many to look at each.
+    constexpr std::string_view kDefault = R"(globalDefault":true)";
     Document chosen;
+    // Nearly always there is none, and the cache says so at once.
+    if (auto cached = objects_.CachedWith(kGroup, "priorityclasses", kDefault);
+        cached && cached->empty()) {
+      co_return chosen;
+    }
+    auto classes = co_await objects_.List(kGroup, "priorityclasses", "", kDefault);
+    if (!classes) co_return std::unexpected(std::move(classes).error());
     for (auto& candidate : *classes) {
       const scheduling::PriorityClass priority(candidate.root());
       if (!priority.globalDefault()) continue;

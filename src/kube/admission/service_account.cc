@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <span>
+
 #include "api/core_v1.h"
 #include "kube/admission/plugins.h"
 #include "rest/object_meta.h"
@@ -192,7 +195,7 @@ class ServiceAccountPlugin final : public Plugin {
       edited.SetField("serviceAccountName", Value::String("default", /*plain=*/true));
       edited.SetField("serviceAccount", Value::String("default", /*plain=*/true));
     }
-    auto found = co_await Find(request, pod.Get());
+    auto found = co_await Find(request, pod.Get(), kMutableBy);
     if (!found) co_return std::unexpected(std::move(found).error());
     const core::ServiceAccount account(found->root());
     if (WantsToken(account, spec)) MountToken(pod);
@@ -210,7 +213,7 @@ class ServiceAccountPlugin final : public Plugin {
       co_return Forbid(request, fmt::format("no service account specified for pod {}/{}",
                                             request.ns, request.name));
     }
-    auto found = co_await Find(request, request.object);
+    auto found = co_await Find(request, request.object, kJudgedBy);
     if (!found) co_return std::unexpected(std::move(found).error());
     const core::ServiceAccount account(found->root());
     if (!EnforcesSecrets(account)) co_return ApiResult<void>();
@@ -227,12 +230,26 @@ class ServiceAccountPlugin final : public Plugin {
   }
 
  private:
-  Task<ApiResult<Document>> Find(const Request& request, Value pod) const {
+  // What of an account matters to a pod. An account without is as good as an empty one.
+  static constexpr std::string_view kMutableBy[] = {"automountServiceAccountToken",
+                                                    "imagePullSecrets"};
+  static constexpr std::string_view kJudgedBy[] = {kEnforceSecrets};
+
+  Task<ApiResult<Document>> Find(const Request& request, Value pod,
+                                 std::span<const std::string_view> wanted) const {
     const auto name = pod["spec"]["serviceAccountName"].AsString();
     auto found =
-        co_await objects_.Get("", "serviceaccounts", std::string(request.ns), std::string(name));
+        co_await objects_.Find("", "serviceaccounts", std::string(request.ns), std::string(name));
     if (!found) co_return std::unexpected(std::move(found).error());
-    if (*found) co_return **std::move(found);
+    if (*found) {
+      const auto json = (*found)->json_view();
+      const bool says = std::ranges::any_of(
+          wanted, [&](std::string_view text) { return json.find(text) != std::string_view::npos; });
+      if (!says) co_return Document();
+      auto account = value::ParseJson(json);
+      if (!account) co_return std::unexpected(InternalErrorStatus(account.error().message));
+      co_return *std::move(account);
+    }
     co_return Forbid(request, fmt::format("error looking up service account {}/{}: serviceaccount "
                                           "\"{}\" not found",
                                           request.ns, name, name));

@@ -60,8 +60,8 @@ bool NamespaceLifecycle::RecentlyDeleted(std::string_view name) const {
 Task<ApiResult<void>> NamespaceLifecycle::Mutate(const Request& request, value::Ref) const {
   const std::string name(request.ns);
   ApiResult<storage::ObjectRef> found;
-  if (!RecentlyDeleted(name)) found = co_await namespaces_->Get("", name, "0");
-  if (!found || !*found) found = co_await namespaces_->Get("", name);
+  if (!RecentlyDeleted(name)) found = namespaces_->Cached("", name);
+  if (!*found) found = co_await namespaces_->Get("", name);
   if (!found) {
     const int code = found.error().code;  // not there, or the store does not answer
     if (code == 404 || code == 504) co_return std::unexpected(std::move(found).error());
