@@ -22,20 +22,21 @@ enum class Place : uint8_t { kObject, kCollection, kEverywhere };
 
 struct VerbEntry {
   std::string_view name;
+  std::string_view label;  // of upstream's route
   schema::Verb bit;
   Place place;
   Verb serve;
 };
 
 constexpr VerbEntry kVerbs[] = {
-    {"get", schema::kVerbGet, Place::kObject, &ResourceHandler::Get},
-    {"list", schema::kVerbList, Place::kEverywhere, &ResourceHandler::List},
-    {"watch", schema::kVerbWatch, Place::kEverywhere, &ResourceHandler::List},
-    {"create", schema::kVerbCreate, Place::kCollection, &ResourceHandler::Create},
-    {"update", schema::kVerbUpdate, Place::kObject, &ResourceHandler::Update},
-    {"patch", schema::kVerbPatch, Place::kObject, &ResourceHandler::Patch},
-    {"delete", schema::kVerbDelete, Place::kObject, &ResourceHandler::Delete},
-    {"deletecollection", schema::kVerbDeleteCollection, Place::kCollection,
+    {"get", "GET", schema::kVerbGet, Place::kObject, &ResourceHandler::Get},
+    {"list", "LIST", schema::kVerbList, Place::kEverywhere, &ResourceHandler::List},
+    {"watch", "LIST", schema::kVerbWatch, Place::kEverywhere, &ResourceHandler::List},
+    {"create", "POST", schema::kVerbCreate, Place::kCollection, &ResourceHandler::Create},
+    {"update", "PUT", schema::kVerbUpdate, Place::kObject, &ResourceHandler::Update},
+    {"patch", "PATCH", schema::kVerbPatch, Place::kObject, &ResourceHandler::Patch},
+    {"delete", "DELETE", schema::kVerbDelete, Place::kObject, &ResourceHandler::Delete},
+    {"deletecollection", "DELETECOLLECTION", schema::kVerbDeleteCollection, Place::kCollection,
      &ResourceHandler::DeleteCollection},
 };
 
@@ -109,6 +110,12 @@ bool IsRouted(const rest::ResourceSpec& spec, const RequestInfo& request, const 
   return in_namespace && request.name.empty() == (verb->place == Place::kCollection);
 }
 
+// Whether any verb is routed at this place: across namespaces only lists and watches are.
+bool HasPath(const rest::ResourceSpec& spec, const RequestInfo& request) {
+  if (spec.info->scope == schema::Scope::kCluster || !request.ns.empty()) return true;
+  return !request.name.empty() || (spec.verbs() & (schema::kVerbList | schema::kVerbWatch)) != 0;
+}
+
 bool IsLegacy(std::string_view path) { return path == "/api" || path.starts_with("/api/"); }
 
 rest::OutputRequest OutputRequestOf(const RequestContext& context) {
@@ -124,10 +131,23 @@ ApiEndpoint::ApiEndpoint(const schema::Catalog& catalog, std::vector<rest::Disco
     : groups_(std::move(groups)) {
   for (const auto* handler : handlers) {
     const auto& spec = handler->spec();
-    handlers_[{.resource = spec.info->plural,
-               .subresource = spec.subresource != nullptr ? spec.subresource->name : "",
-               .group = spec.info->group,
-               .version = spec.info->version}] = handler;
+    const Key key{.resource = spec.info->plural,
+                  .subresource = spec.subresource != nullptr ? spec.subresource->name : "",
+                  .group = spec.info->group,
+                  .version = spec.info->version};
+    auto& entry = handlers_[key];
+    entry.handler = handler;
+    for (const auto& verb : kVerbs) {
+      const bool served = (spec.verbs() & verb.bit) != 0;
+      entry.routes.push_back(served ? &routes_.emplace_back(RouteLabels{
+                                          .verb = IsConnection(spec) ? "CONNECT" : verb.label,
+                                          .group = key.group,
+                                          .version = key.version,
+                                          .resource = key.resource,
+                                          .subresource = key.subresource,
+                                          .component = "apiserver"})
+                                    : nullptr);
+    }
   }
   RenderDocuments(catalog);
 }
@@ -182,19 +202,24 @@ Pending ApiEndpoint::ServeResource(RequestContext& context) const {
     SendNotFoundStatus(context);
     return std::nullopt;
   }
-  const auto& spec = found->second->spec();
+  const auto* handler = found->second.handler;
+  const auto& spec = handler->spec();
   const bool takes_path = spec.subresource != nullptr && spec.subresource->takes_path;
   if (!PathBehind(info).empty() && !takes_path) {
     SendNotFoundStatus(context);
     return std::nullopt;
   }
   const auto* verb = context.request.method == "HEAD" ? nullptr : FindVerb(info.verb);
+  if (!HasPath(spec, info)) {
+    SendNotFoundStatus(context);
+    return std::nullopt;
+  }
   if (!IsRouted(spec, info, verb)) {
     SendStatus(context, MethodNotAllowedStatus());
     return std::nullopt;
   }
-  return ServeVerb(context, found->second,
-                   IsConnection(spec) ? &ResourceHandler::Connect : verb->serve);
+  context.route = found->second.routes[static_cast<size_t>(verb - kVerbs)];
+  return ServeVerb(context, handler, IsConnection(spec) ? &ResourceHandler::Connect : verb->serve);
 }
 
 void ApiEndpoint::ServeDiscovery(RequestContext& context) const {

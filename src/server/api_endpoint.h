@@ -5,6 +5,7 @@
 // Everything is derived from the handlers it is given, once; serving looks up and calls. Immutable
 // and shared by all io threads; a server whose resources change puts a new endpoint in its mux.
 
+#include <deque>
 #include <map>
 #include <memory>
 #include <string>
@@ -15,6 +16,7 @@
 #include "rest/media_type.h"
 #include "rest/resource.h"
 #include "server/endpoint.h"
+#include "server/request_metrics.h"
 
 namespace keelson::server {
 
@@ -45,13 +47,20 @@ class ApiEndpoint final : public Endpoint {
     auto operator<=>(const Key&) const = default;
   };
 
+  // A handler, and its verbs as metrics see them, in the order of kVerbs; null for others.
+  struct Entry {
+    const rest::ResourceHandler* handler = nullptr;
+    std::vector<const InstrumentedRoute*> routes;
+  };
+
   void RenderDocuments(const schema::Catalog& catalog);
   void ServeDiscovery(RequestContext& context) const;
   void ServeAggregated(RequestContext& context, const rest::DiscoveryMedia& media) const;
   Pending ServeResource(RequestContext& context) const;
 
   const std::vector<rest::DiscoveryGroup> groups_;
-  std::map<Key, const rest::ResourceHandler*> handlers_;
+  std::map<Key, Entry> handlers_;
+  std::deque<InstrumentedRoute> routes_;
   std::map<std::string, Document, std::less<>> documents_;  // by path
   rest::AggregatedDiscovery aggregated_legacy_;
   rest::AggregatedDiscovery aggregated_groups_;

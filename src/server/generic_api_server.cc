@@ -182,8 +182,7 @@ Result<void> GenericApiServer::Prepare() {
   TRY_VOID(delegate_->Prepare());
   if (std::exchange(prepared_, true)) return {};
   auto install = [&](HealthRegistry& registry, std::function<void()> first_healthy = {}) {
-    registry.Install(*mux_, process_.request_metrics, process_.slis, process_.clock,
-                     std::move(first_healthy));
+    registry.Install(*mux_, process_.slis, std::move(first_healthy));
   };
   install(healthz_);
   install(livez_);

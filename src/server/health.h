@@ -54,8 +54,7 @@ class HealthRegistry {
 
   // Serves the path and one path per check. Without checks, ping stands in. `first_healthy` is
   // called once, by the first probe that succeeds.
-  void Install(PathMux& mux, RequestMetrics& request_metrics, metrics::Registry& slis,
-               const Clock& clock, std::function<void()> first_healthy = {});
+  void Install(PathMux& mux, metrics::Registry& slis, std::function<void()> first_healthy = {});
 
  private:
   const std::string path_;

@@ -25,13 +25,11 @@ struct CheckSlis {
 
 class RootHealth final : public Endpoint {
  public:
-  RootHealth(std::string path, std::vector<HealthCheck> checks, RequestMetrics& request_metrics,
-             metrics::Registry& slis, const Clock& clock, std::function<void()> first_healthy)
+  RootHealth(std::string path, std::vector<HealthCheck> checks, metrics::Registry& slis,
+             std::function<void()> first_healthy)
       : path_(std::move(path)),
         name_(path_.substr(1)),
         checks_(std::move(checks)),
-        request_metrics_(request_metrics),
-        clock_(clock),
         first_healthy_(std::move(first_healthy)) {
     auto& states =
         slis.GaugeVector({.name = "kubernetes_healthcheck",
@@ -51,9 +49,8 @@ class RootHealth final : public Endpoint {
   }
 
   Pending Serve(RequestContext& context) override {
+    context.route = &route_;
     Answer(context);
-    request_metrics_.Monitor(context, {.verb = "GET", .subresource = path_},
-                             clock_.Now() - context.request.received);
     return std::nullopt;
   }
 
@@ -106,8 +103,7 @@ class RootHealth final : public Endpoint {
   const std::string path_;
   const std::string name_;
   const std::vector<HealthCheck> checks_;
-  RequestMetrics& request_metrics_;
-  const Clock& clock_;
+  const InstrumentedRoute route_{{.verb = "GET", .subresource = path_}};
   std::vector<CheckSlis> slis_;
   const std::function<void()> first_healthy_;
   std::atomic<bool> was_healthy_{false};
@@ -131,8 +127,8 @@ class SingleCheck final : public Endpoint {
 
 }  // namespace
 
-void HealthRegistry::Install(PathMux& mux, RequestMetrics& request_metrics, metrics::Registry& slis,
-                             const Clock& clock, std::function<void()> first_healthy) {
+void HealthRegistry::Install(PathMux& mux, metrics::Registry& slis,
+                             std::function<void()> first_healthy) {
   std::vector<HealthCheck> checks;
   {
     std::lock_guard lock(mutex_);
@@ -148,8 +144,8 @@ void HealthRegistry::Install(PathMux& mux, RequestMetrics& request_metrics, metr
   for (const auto& check : checks) {
     mux.Handle(path_ + "/" + check.name, std::make_shared<SingleCheck>(check));
   }
-  mux.Handle(path_, std::make_shared<RootHealth>(path_, std::move(checks), request_metrics, slis,
-                                                 clock, std::move(first_healthy)));
+  mux.Handle(path_, std::make_shared<RootHealth>(path_, std::move(checks), slis,
+                                                 std::move(first_healthy)));
 }
 
 }  // namespace keelson::server

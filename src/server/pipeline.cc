@@ -162,9 +162,11 @@ void Pipeline::Conclude(RequestContext& context, size_t passed) {
     SendInternalError(context, "no answer was produced");
   }
   while (passed > 0) entries_[--passed].stage->After(context);
-  if (context.long_running) return;
+  if (context.long_running && context.route == nullptr) return;
   TimePoint now = clock_.Now();
   Duration total = now - context.request.received;
+  if (context.route != nullptr) metrics_.Monitor(context, *context.route, total);
+  if (context.long_running) return;
   if (total < options_.slow_request_threshold) return;
   std::string stages;
   for (size_t i = 0; i < context.mark_count; ++i) {

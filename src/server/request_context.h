@@ -25,6 +25,8 @@
 
 namespace keelson::server {
 
+class InstrumentedRoute;
+
 class RequestContext {
  public:
   explicit RequestContext(http::Exchange& exchange)
@@ -50,6 +52,9 @@ class RequestContext {
 
   InFlightLimit* in_flight = nullptr;  // the limit this request counts against
   bool in_request_group = false;
+
+  // What the endpoint wants this request counted as; null when nothing counts it.
+  const InstrumentedRoute* route = nullptr;
 
   // A watch's place among those to be drained; its stop token tells the watch to end.
   WatchGroup::Ticket watch_ticket;

@@ -1,12 +1,9 @@
 #include "server/request_metrics.h"
 
 #include <algorithm>
-#include <array>
-#include <atomic>
-#include <charconv>
 #include <set>
 #include <string>
-#include <unordered_map>
+#include <vector>
 
 namespace keelson::server {
 namespace {
@@ -61,20 +58,12 @@ std::string DryRunLabel(RequestContext& context) {
 }
 
 RouteLabels LabelsOf(const RequestInfo& info) {
-  if (!info.is_resource_request) {
-    return {.subresource = info.path, .scope = ScopeOf(info), .component = kComponent};
-  }
+  if (!info.is_resource_request) return {.subresource = info.path, .component = kComponent};
   return {.group = info.api_group,
           .version = info.api_version,
           .resource = info.resource,
           .subresource = info.subresource,
-          .scope = ScopeOf(info),
           .component = kComponent};
-}
-
-uint64_t NextId() {
-  static std::atomic<uint64_t> next{1};
-  return next.fetch_add(1, std::memory_order_relaxed);
 }
 
 }  // namespace
@@ -98,12 +87,23 @@ std::string_view ReportedVerb(RequestContext& context, std::string_view scope) {
   return "other";
 }
 
-struct RequestMetrics::Handles {
+struct RouteMetrics {
+  std::string verb;
+  std::string scope;
+  std::string dry_run;
+  int code = 0;
+  const RouteMetrics* next = nullptr;
+
   metrics::Counter* requests = nullptr;
   metrics::Histogram* latency = nullptr;
-  metrics::Histogram* slo = nullptr;
+  metrics::Histogram* slo = nullptr;  // of dry runs null, and so is
   metrics::Histogram* sli = nullptr;
-  metrics::Histogram* size = nullptr;
+  metrics::Histogram* size = nullptr;  // of writes null
+
+  bool Is(std::string_view a_verb, std::string_view a_scope, std::string_view a_dry_run,
+          int a_code) const {
+    return code == a_code && verb == a_verb && scope == a_scope && dry_run == a_dry_run;
+  }
 };
 
 RequestMetrics::RequestMetrics(metrics::Registry& registry)
@@ -176,61 +176,63 @@ RequestMetrics::RequestMetrics(metrics::Registry& registry)
       tls_handshake_errors_(registry.NewCounter(
           Described("tls_handshake_errors_total",
                     "Number of requests dropped with 'TLS handshake error from' error",
-                    Stability::kAlpha, {}))),
-      id_(NextId()) {}
+                    Stability::kAlpha, {}))) {}
 
-RequestMetrics::Handles RequestMetrics::Resolve(std::string_view verb, std::string_view dry_run,
-                                                std::string_view code, const RouteLabels& route,
-                                                bool sizes) {
-  auto with = [&](auto& vector, std::initializer_list<std::string_view> more) -> auto& {
-    std::vector<std::string_view> values{verb,           route.group,       route.version,
-                                         route.resource, route.subresource, route.scope,
-                                         route.component};
-    values.insert(values.end(), more);
-    return vector.With(values);
-  };
-  Handles handles{.requests = &with(requests_, {dry_run, code}),
-                  .latency = &with(latencies_, {dry_run})};
-  if (dry_run.empty()) {
-    handles.slo = &with(slo_latencies_, {});
-    handles.sli = &with(sli_latencies_, {});
+RequestMetrics::~RequestMetrics() = default;
+
+const RouteMetrics& RequestMetrics::Resolve(const InstrumentedRoute& route, std::string_view verb,
+                                            std::string_view scope, std::string_view dry_run,
+                                            int code) {
+  std::lock_guard lock(mutex_);
+  const RouteMetrics* first = route.met_.load(std::memory_order_relaxed);
+  for (const auto* met = first; met != nullptr; met = met->next) {
+    if (met->Is(verb, scope, dry_run, code)) return *met;  // another thread was faster
   }
-  if (sizes) handles.size = &with(response_sizes_, {});
-  return handles;
+  const auto& labels = route.labels();
+  auto with = [&](auto& vector, std::initializer_list<std::string_view> more) -> auto* {
+    std::vector<std::string_view> values{
+        verb,  labels.group,    labels.version, labels.resource, labels.subresource,
+        scope, labels.component};
+    values.insert(values.end(), more);
+    return &vector.With(values);
+  };
+  auto& added = met_.emplace_back();
+  added.verb = verb;
+  added.scope = scope;
+  added.dry_run = dry_run;
+  added.code = code;
+  added.next = first;
+  added.requests = with(requests_, {dry_run, CodeText(code)});
+  added.latency = with(latencies_, {dry_run});
+  if (dry_run.empty()) {
+    added.slo = with(slo_latencies_, {});
+    added.sli = with(sli_latencies_, {});
+  }
+  if (labels.verb == "GET" || labels.verb == "LIST") added.size = with(response_sizes_, {});
+  route.met_.store(&added, std::memory_order_release);
+  return added;
 }
 
-void RequestMetrics::Monitor(RequestContext& context, const RouteLabels& route, Duration elapsed) {
-  auto verb = ReportedVerb(context, route.scope);
-  auto dry_run = DryRunLabel(context);
-  auto code = CodeText(context.response.status());
-
-  thread_local std::unordered_map<std::string, Handles> cache;
-  thread_local std::string key;
-  key.assign(reinterpret_cast<const char*>(&id_), sizeof id_);
-  for (std::string_view part :
-       {verb, std::string_view(dry_run), std::string_view(code), route.group, route.version,
-        route.resource, route.subresource, route.scope, route.component}) {
-    key += part;
-    key += '\0';
+void RequestMetrics::Monitor(RequestContext& context, const InstrumentedRoute& route,
+                             Duration elapsed) {
+  const auto scope = ScopeOf(context.info);
+  const auto verb = ReportedVerb(context, scope);
+  const auto dry_run = DryRunLabel(context);
+  const int code = context.response.status();
+  const RouteMetrics* met = route.met_.load(std::memory_order_acquire);
+  while (met != nullptr && !met->Is(verb, scope, dry_run, code)) met = met->next;
+  if (met == nullptr) met = &Resolve(route, verb, scope, dry_run, code);
+  const double seconds = std::chrono::duration<double>(elapsed).count();
+  met->requests->Add();
+  met->latency->Observe(seconds);
+  if (met->sli != nullptr) {
+    met->slo->Observe(seconds);
+    met->sli->Observe(seconds);
   }
-  auto found = cache.find(key);
-  if (found == cache.end()) {
-    bool sizes = route.verb == "GET" || route.verb == "LIST";
-    found = cache.emplace(key, Resolve(verb, dry_run, code, route, sizes)).first;
-  }
-  const Handles& handles = found->second;
-  double seconds = std::chrono::duration<double>(elapsed).count();
-  handles.requests->Add();
-  handles.latency->Observe(seconds);
-  if (handles.sli != nullptr) {
-    handles.slo->Observe(seconds);
-    handles.sli->Observe(seconds);
-  }
-  if (handles.size != nullptr) {
-    handles.size->Observe(static_cast<double>(context.response.bytes_sent()));
-  }
+  if (met->size != nullptr) met->size->Observe(static_cast<double>(context.response.bytes_sent()));
   if (context.user && context.user->name == auth::kApiServerUser) {
-    self_requests_.With({verb, route.group, route.resource, route.subresource}).Add();
+    const auto& labels = route.labels();
+    self_requests_.With({verb, labels.group, labels.resource, labels.subresource}).Add();
   }
 }
 
@@ -250,17 +252,19 @@ void RequestMetrics::RecordDropped(RequestContext& context) {
 }
 
 void RequestMetrics::RecordTermination(RequestContext& context, int code) {
-  auto labels = LabelsOf(context.info);
+  const auto labels = LabelsOf(context.info);
+  const auto scope = ScopeOf(context.info);
   terminations_
-      .With({ReportedVerb(context, labels.scope), labels.group, labels.version, labels.resource,
-             labels.subresource, labels.scope, labels.component, CodeText(code)})
+      .With({ReportedVerb(context, scope), labels.group, labels.version, labels.resource,
+             labels.subresource, scope, labels.component, CodeText(code)})
       .Add();
 }
 
 metrics::Gauge& RequestMetrics::LongRunning(RequestContext& context) {
   const auto labels = LabelsOf(context.info);
-  return long_running_.With({ReportedVerb(context, labels.scope), labels.group, labels.version,
-                             labels.resource, labels.subresource, labels.scope, labels.component});
+  const auto scope = ScopeOf(context.info);
+  return long_running_.With({ReportedVerb(context, scope), labels.group, labels.version,
+                             labels.resource, labels.subresource, scope, labels.component});
 }
 
 void RequestMetrics::RecordAbort(RequestContext& context) {

@@ -2,10 +2,13 @@
 
 // The apiserver_* metrics about requests, with upstream's names, labels and buckets.
 //
-// Handles for a label set are resolved once per thread and label set; recording a request is then
-// one hash lookup and a few atomic additions. Thread-safe.
+// Endpoints name the route they serve a request by (RequestContext::route) and the pipeline records
+// it when it is finished. A route remembers the metrics of the label sets it has met, so recording
+// is a short walk and a few atomic additions. Thread-safe.
 
-#include <cstdint>
+#include <atomic>
+#include <deque>
+#include <mutex>
 #include <string_view>
 
 #include "base/clock.h"
@@ -14,23 +17,39 @@
 
 namespace keelson::server {
 
-// How a route reports itself. `verb` is upper case, as in upstream's routes.
+// How a route reports itself; the texts outlive it. `verb` is upper case, as in upstream's routes.
+// The scope is the request's.
 struct RouteLabels {
   std::string_view verb;
   std::string_view group;
   std::string_view version;
   std::string_view resource;
   std::string_view subresource;
-  std::string_view scope;
   std::string_view component;
+};
+
+// The metrics of one label set.
+struct RouteMetrics;
+
+// A route whose requests are counted. Belongs to one server.
+class InstrumentedRoute {
+ public:
+  explicit InstrumentedRoute(const RouteLabels& labels) : labels_(labels) {}
+  const RouteLabels& labels() const { return labels_; }
+
+ private:
+  friend class RequestMetrics;
+  const RouteLabels labels_;
+  mutable std::atomic<const RouteMetrics*> met_{nullptr};  // a list, newest first
 };
 
 class RequestMetrics {
  public:
   explicit RequestMetrics(metrics::Registry& registry);
+  ~RequestMetrics();
 
-  // A finished request of an instrumented route.
-  void Monitor(RequestContext& context, const RouteLabels& route, Duration elapsed);
+  // A finished request.
+  void Monitor(RequestContext& context, const InstrumentedRoute& route, Duration elapsed);
   // Turned away by the in-flight limit.
   void RecordDropped(RequestContext& context);
   // Ended by the server in self-defence (timeout, limit).
@@ -49,9 +68,8 @@ class RequestMetrics {
   metrics::Counter& tls_handshake_errors() { return tls_handshake_errors_; }
 
  private:
-  struct Handles;
-  Handles Resolve(std::string_view verb, std::string_view dry_run, std::string_view code,
-                  const RouteLabels& route, bool sizes);
+  const RouteMetrics& Resolve(const InstrumentedRoute& route, std::string_view verb,
+                              std::string_view scope, std::string_view dry_run, int code);
 
   metrics::Vector<metrics::Counter>& requests_;
   metrics::Vector<metrics::Histogram>& latencies_;
@@ -66,7 +84,8 @@ class RequestMetrics {
   metrics::Vector<metrics::Gauge>& long_running_;
   metrics::Vector<metrics::Gauge>& current_inflight_;
   metrics::Counter& tls_handshake_errors_;
-  const uint64_t id_;  // tells the per-thread caches of several servers apart
+  std::mutex mutex_;  // for adding to
+  std::deque<RouteMetrics> met_;
 };
 
 // The verb as metrics report it: LIST and WATCH told apart from GET, APPLY from PATCH, CONNECT for
