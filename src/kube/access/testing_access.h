@@ -4,49 +4,36 @@
 
 #include <map>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
-#include "api/catalog.h"
-#include "base/clock.h"
-#include "base/executor.h"
-#include "base/gate.h"
 #include "kube/access/policy_feed.h"
 #include "kube/access/policy_objects.h"
 #include "kube/access/rbac_kinds.h"
-#include "kv/memory_store.h"
-#include "storage/resource_keys.h"
+#include "rest/testing_store.h"
 #include "value/json.h"
 
 namespace keelson::kube::access::testing {
 
 class TestCluster {
  public:
-  TestCluster()
-      : defaults_(Defaults()),
-        store_(kv::NewMemoryStore(clock_)),
-        feed_(store_.get(), &executor_, &clock_) {
-    feed_.Start();
+  TestCluster() {
+    rest::KindTable kinds;
+    kinds.Add(Strategies());
+    kinds.Add(Defaults());
+    test_.SetKinds(std::move(kinds));
     for (auto plural : {"roles", "clusterroles", "rolebindings", "clusterrolebindings"}) {
       AddResource(kRbacGroup, plural);
     }
     Settle();
   }
-  ~TestCluster() {
-    Unfollow();
-    Run(feed_.Stop());
-    resources_.clear();
-    Settle();
-    Run(store_->Close());
-  }
+  ~TestCluster() { Unfollow(); }
 
   void AddResource(std::string_view group, std::string_view plural) {
-    resources_.emplace(plural, std::make_unique<Resource>(*this, group, plural));
+    specs_.emplace(plural, &test_.Spec(group, plural));
   }
-  const rest::ResourceSpec& spec(std::string_view plural) {
-    return resources_.find(plural)->second->spec;
-  }
+  const rest::ResourceSpec& spec(std::string_view plural) { return *specs_.find(plural)->second; }
   RbacResources rbac() {
     return {&spec("roles"), &spec("clusterroles"), &spec("rolebindings"),
             &spec("clusterrolebindings")};
@@ -55,7 +42,7 @@ class TestCluster {
   // Keeps `policy` current until Unfollow.
   void Follow(rbac::PolicySet& policy) {
     policy_feed_ = std::make_unique<PolicyFeed>(
-        rbac(), PolicyFeed::Deps{policy, *store_, feed_, executor_, clock_});
+        rbac(), PolicyFeed::Deps{policy, store(), test_.feed(), executor(), clock()});
     policy_feed_->Start();
     Settle();
   }
@@ -90,71 +77,17 @@ class TestCluster {
 
   template <typename T>
   T Run(Task<T> task) {
-    std::optional<T> result;
-    Gate gate;
-    gate.Spawn(&executor_, Keep(std::move(task), &result));
-    for (executor_.RunUntilIdle(); !result;) {
-      clock_.Advance(std::chrono::milliseconds(100), [&] { executor_.RunUntilIdle(); });
-    }
-    gate.CloseAndWait();
-    return *std::move(result);
+    return test_.Run(std::move(task));
   }
-  void Run(Task<void> task) {
-    Gate gate;
-    gate.Spawn(&executor_, std::move(task));
-    executor_.RunUntilIdle();
-    gate.CloseAndWait();
-  }
-  void Settle() { executor_.RunUntilIdle(); }
+  void Settle() { test_.Settle(); }
 
-  kv::Store& store() { return *store_; }
-  FakeClock& clock() { return clock_; }
-  ManualExecutor& executor() { return executor_; }
+  kv::Store& store() { return test_.store(); }
+  FakeClock& clock() { return test_.clock(); }
+  ManualExecutor& executor() { return test_.executor(); }
 
  private:
-  struct Resource {
-    Resource(TestCluster& cluster, std::string_view group, std::string_view plural)
-        : info(*api::kCatalog.Find(group, "v1")->FindResource(plural)),
-          encoder(info, /*list_items_keep_type=*/false),
-          codec(encoder.field_labels()) {
-      auto options = std::make_shared<storage::ResourceOptions>();
-      options->resource = {std::string(group), std::string(plural)};
-      options->prefix = storage::ResourcePrefix(options->resource, /*built_in=*/true);
-      options->namespaced = info.scope == schema::Scope::kNamespaced;
-      options->fields = encoder.field_labels();
-      options->codec = &codec;
-      objects = std::make_unique<storage::ObjectStore>(options, cluster.store_.get(),
-                                                       &cluster.feed_, &cluster.clock_);
-      rest::KindTable kinds;
-      kinds.Add(Strategies());
-      const auto* strategy = kinds.FindStrategy(group, plural);
-      spec = rest::Completed({.catalog = &api::kCatalog,
-                              .info = &info,
-                              .strategy = strategy != nullptr ? strategy : &cluster.plain_,
-                              .defaults = &cluster.defaults_,
-                              .encoder = &encoder,
-                              .store = objects.get(),
-                              .clock = &cluster.clock_});
-    }
-    const schema::ResourceInfo& info;
-    rest::ImageEncoder encoder;
-    storage::RecordCodec codec;
-    std::unique_ptr<storage::ObjectStore> objects;
-    rest::ResourceSpec spec;
-  };
-
-  template <typename T>
-  static Task<void> Keep(Task<T> task, std::optional<T>* result) {
-    result->emplace(co_await std::move(task));
-  }
-
-  FakeClock clock_;
-  ManualExecutor executor_;
-  const rest::Strategy plain_;
-  const schema::DefaultHooks defaults_;
-  std::unique_ptr<kv::Store> store_;
-  storage::CacheFeed feed_;
-  std::map<std::string, std::unique_ptr<Resource>, std::less<>> resources_;
+  rest::testing::TestStore test_;
+  std::map<std::string, const rest::ResourceSpec*, std::less<>> specs_;
   std::unique_ptr<PolicyFeed> policy_feed_;
 };
 

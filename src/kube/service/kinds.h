@@ -8,7 +8,5 @@ namespace keelson::kube::service {
 
 extern const rest::KindRules kEndpointsRules;
 extern const rest::KindRules kEndpointSliceRules;
-extern const rest::KindRules kIpAddressRules;
-extern const rest::KindRules kServiceCidrRules;
 
 }  // namespace keelson::kube::service

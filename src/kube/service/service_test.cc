@@ -3,25 +3,16 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <map>
-#include <memory>
-#include <optional>
 #include <set>
 #include <string>
+#include <utility>
 
-#include "api/catalog.h"
 #include "api/core_v1.h"
-#include "base/clock.h"
-#include "base/executor.h"
-#include "base/gate.h"
 #include "kube/service/strategies.h"
-#include "kv/memory_store.h"
-#include "rest/object_image.h"
+#include "rest/testing_store.h"
 #include "rest/write.h"
 #include "schema/decode_json.h"
 #include "schema/transform.h"
-#include "storage/cache_feed.h"
-#include "storage/resource_keys.h"
 #include "value/json.h"
 
 namespace keelson::kube::service {
@@ -43,30 +34,22 @@ class Replace final : public rest::Mutation {
 class ServiceTest : public ::testing::Test {
  protected:
   explicit ServiceTest(std::string_view range = "10.0.0.0/24")
-      : store_(kv::NewMemoryStore(clock_)),
-        feed_(store_.get(), &executor_, &clock_),
-        kinds_({.cluster_ip_ranges = {*IpPrefix::Parse(range)},
+      : kinds_({.cluster_ip_ranges = {*IpPrefix::Parse(range)},
                 .node_ports = *PortRange::Parse("30000-30003")},
-               *store_) {
-    kinds_.AddTo(table_);
-    defaults_ = table_.Defaults();
-    feed_.Start();
-    executor_.RunUntilIdle();
+               test_.store()) {
+    rest::KindTable table;
+    kinds_.AddTo(table);
+    test_.SetKinds(std::move(table));
     kinds_.Connect({.ip_addresses = Spec("networking.k8s.io", "ipaddresses"),
                     .service_cidrs = Spec("networking.k8s.io", "servicecidrs"),
                     .endpoints = Spec("", "endpoints")});
-  }
-  ~ServiceTest() override {
-    Run(feed_.Stop());
-    resources_.clear();
-    Run(store_->Close());
   }
 
   Document Read(std::string_view json) {
     const auto& type = *Spec("", "services").info->type;
     auto decoded = schema::DecodeJson(type, json);
     KEELSON_CHECK(decoded.has_value());
-    schema::ApplyDefaults(type, decoded->object, defaults_);
+    schema::ApplyDefaults(type, decoded->object, test_.defaults());
     return decoded->object;
   }
   static std::string Named(std::string_view name, std::string_view spec) {
@@ -88,7 +71,7 @@ class ServiceTest : public ::testing::Test {
   }
   const rest::WriteScope& Scope(std::string_view name, bool dry_run = false) {
     name_ = name;
-    scope_ = {.ns = "n", .name = name_, .dry_run = dry_run, .now = clock_.WallNow()};
+    scope_ = {.ns = "n", .name = name_, .dry_run = dry_run, .now = test_.clock().WallNow()};
     return scope_;
   }
 
@@ -111,71 +94,16 @@ class ServiceTest : public ::testing::Test {
   }
 
   const rest::ResourceSpec& Spec(std::string_view group, std::string_view plural) {
-    auto& resource = resources_[std::string(plural)];
-    if (!resource) resource = std::make_unique<Resource>(*this, group, plural);
-    return resource->spec;
+    return test_.Spec(group, plural);
   }
-
   template <typename T>
   T Wait(Task<T> task) {
-    std::optional<T> result;
-    Gate gate;
-    gate.Spawn(&executor_, Keep(std::move(task), &result));
-    for (executor_.RunUntilIdle(); !result;) {
-      clock_.Advance(std::chrono::milliseconds(100), [&] { executor_.RunUntilIdle(); });
-    }
-    gate.CloseAndWait();
-    return *std::move(result);
-  }
-  void Run(Task<void> task) {
-    Gate gate;
-    gate.Spawn(&executor_, std::move(task));
-    executor_.RunUntilIdle();
-    gate.CloseAndWait();
+    return test_.Run(std::move(task));
   }
 
  private:
-  struct Resource {
-    Resource(ServiceTest& test, std::string_view group, std::string_view plural)
-        : info(*api::kCatalog.Find(group, "v1")->FindResource(plural)),
-          encoder(info, /*list_items_keep_type=*/false),
-          codec(encoder.field_labels()) {
-      auto options = std::make_shared<storage::ResourceOptions>();
-      options->resource = {std::string(group), std::string(plural)};
-      options->prefix = storage::ResourcePrefix(options->resource, /*built_in=*/true);
-      options->namespaced = info.scope == schema::Scope::kNamespaced;
-      options->fields = encoder.field_labels();
-      options->codec = &codec;
-      objects = std::make_unique<storage::ObjectStore>(options, test.store_.get(), &test.feed_,
-                                                       &test.clock_);
-      spec = rest::Completed({.catalog = &api::kCatalog,
-                              .info = &info,
-                              .strategy = test.table_.FindStrategy(group, plural),
-                              .defaults = &test.defaults_,
-                              .encoder = &encoder,
-                              .store = objects.get(),
-                              .clock = &test.clock_});
-    }
-    const schema::ResourceInfo& info;
-    rest::ImageEncoder encoder;
-    storage::RecordCodec codec;
-    std::unique_ptr<storage::ObjectStore> objects;
-    rest::ResourceSpec spec;
-  };
-
-  template <typename T>
-  static Task<void> Keep(Task<T> task, std::optional<T>* result) {
-    result->emplace(co_await std::move(task));
-  }
-
-  FakeClock clock_;
-  ManualExecutor executor_;
-  std::unique_ptr<kv::Store> store_;
-  storage::CacheFeed feed_;
+  rest::testing::TestStore test_;
   Kinds kinds_;
-  rest::KindTable table_;
-  schema::DefaultHooks defaults_;
-  std::map<std::string, std::unique_ptr<Resource>> resources_;
   std::string name_;
   rest::WriteScope scope_;
   Document document_;

@@ -21,8 +21,6 @@ struct Kinds::State {
   ServiceStrategy service;
   rest::RuleStrategy endpoints{kEndpointsRules};
   rest::RuleStrategy slice{kEndpointSliceRules};
-  rest::RuleStrategy address{kIpAddressRules};
-  rest::RuleStrategy range{kServiceCidrRules};
 };
 
 Kinds::Kinds(const Options& options, kv::Store& store)
@@ -39,8 +37,6 @@ void Kinds::AddTo(rest::KindTable& table) const {
       {"", "services", &state_->service},
       {"", "endpoints", &state_->endpoints},
       {"discovery.k8s.io", "endpointslices", &state_->slice},
-      {"networking.k8s.io", "ipaddresses", &state_->address},
-      {"networking.k8s.io", "servicecidrs", &state_->range},
   };
   table.Add(strategies);
   table.Add(Defaults());
