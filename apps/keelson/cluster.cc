@@ -89,18 +89,17 @@ Cluster::Cluster(const Options& options, rest::KindTable kinds, Storage& storage
   admission_ = kube::plugins::MakeChain(options.admission, admission_objects_, std::move(plugins));
   core_.AddTo(kinds);
   services_.AddTo(kinds);
-  api_ = std::make_unique<kube::BuiltInApi>(
-      kube::ApiParts{.catalog = api::kCatalog,
-                     .store = storage.store(),
-                     .feed = storage.feed(),
-                     .clock = clock,
-                     .kinds = std::move(kinds),
-                     .admission = &admission_,
-                     .authorizer = &authorizer,
-                     .form = StoredFormOf(options),
-                     .transformer = [&storage](const auto& resource) {
-                       return storage.TransformerFor(resource);
-                     }});
+  api_ = std::make_unique<kube::BuiltInApi>(kube::ApiParts{
+      .catalog = api::kCatalog,
+      .store = storage.store(),
+      .feed = storage.feed(),
+      .clock = clock,
+      .kinds = std::move(kinds),
+      .admission = &admission_,
+      .authorizer = &authorizer,
+      .form = StoredFormOf(options),
+      .transformer = [&storage](const auto& resource) { return storage.TransformerFor(resource); },
+      .allow_privileged = options.cluster.allow_privileged});
   admission_objects_.Bind(*api_);
   stores_ = api_.get();
   auto spec = [&](std::string_view group, std::string_view plural) -> const rest::ResourceSpec& {

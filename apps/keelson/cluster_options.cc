@@ -48,6 +48,8 @@ void ClusterOptions::AddFlags(flags::FlagSet& flags) {
                "Whether this server lists itself as an endpoint of the service \"kubernetes\": "
                "lease or master-count does, none does not.");
   flags.Duration("event-ttl", event_ttl, "How long events are kept.");
+  flags.Bool("allow-privileged", allow_privileged,
+             "Whether containers may be privileged: ask for all there is on their node.");
 }
 
 std::vector<IpPrefix> ClusterOptions::service_ranges() const {

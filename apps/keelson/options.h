@@ -24,6 +24,7 @@ struct ClusterOptions {
   int64_t kubernetes_service_node_port = 0;
   std::string endpoint_reconciler_type = "lease";
   Duration event_ttl = std::chrono::hours(1);
+  bool allow_privileged = false;
 
   void AddFlags(flags::FlagSet& flags);
   std::vector<std::string> Validate() const;

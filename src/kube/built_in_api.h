@@ -44,7 +44,7 @@ struct ApiParts {
   rest::StoredForm form = rest::StoredForm::kRecord;  // what is written; all are read
   // How a resource's values are encrypted; may be empty, and may answer null.
   std::function<const storage::ValueTransformer*(const GroupResource&)> transformer = {};
-  bool allow_privileged = true;                       // see rest::WriteScope
+  bool allow_privileged = true;  // see rest::WriteScope
 };
 
 class BuiltInApi final : public rest::ObjectStores {

@@ -19,6 +19,8 @@ class EventStrategy final : public rest::Strategy {
   EventStrategy(Rules rules, std::chrono::seconds time_to_live)
       : rules_(rules), time_to_live_(time_to_live) {}
 
+  // Nothing more is asked of an event's name than of any.
+  names::NameCheck name_check() const override { return names::NameIsPathSegment; }
   bool AllowsCreateOnUpdate() const override { return true; }
   std::chrono::seconds TimeToLive() const override { return time_to_live_; }
   rest::GarbageCollection DefaultGarbageCollection() const override {

@@ -192,14 +192,14 @@ void DropConfigSource(Ref object, const Value* old) {
 
 }  // namespace
 
-// podCIDR is the first of podCIDRs; clients give either.
+// podCIDR is the first of podCIDRs, and counts when they differ; clients give either.
 void DefaultNodeSpec(schema::StructEditor& spec) {
   using Names = v1::NodeSpec::Names;
   const Value single = spec.Get(Names::podCIDR);
   const Value several = spec.Get(Names::podCIDRs);
   if (single.AsString().empty()) {
     if (!several.items().empty()) spec.Set(Names::podCIDR, several.At(0));
-  } else if (several.items().empty()) {
+  } else if (several.At(0) != single) {
     auto* item = spec.arena().AllocateArray<Value>(1);
     *item = single;
     spec.Set(Names::podCIDRs, Value::List({item, 1}));

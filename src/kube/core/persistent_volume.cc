@@ -4,6 +4,7 @@
 #include "kube/core/resource_names.h"
 #include "kube/core/volume_source.h"
 #include "kube/core/volume_spec.h"
+#include "kube/pod/node_labels.h"
 #include "kube/pod/validate_template.h"
 #include "schema/equality.h"
 #include "value/timestamp.h"
@@ -151,6 +152,8 @@ std::vector<std::string> Warnings(const WriteScope&, const Value& object, const 
         "spec.persistentVolumeReclaimPolicy: The Recycle reclaim policy is deprecated. Instead, "
         "the recommended approach is to use dynamic provisioning.");
   }
+  pod::WarnAboutNodeSelector(volume.spec().nodeAffinity().required().value(),
+                             Path("spec").Child("nodeAffinity").Child("required"), warnings);
   for (const auto& gone : kGone) {
     if (!volume.spec().value()[gone.field].is_object()) continue;
     warnings.push_back(fmt::format("spec.{}: {}", gone.shown, gone.since));

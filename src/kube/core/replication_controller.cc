@@ -14,7 +14,8 @@ bool Selects(const Value& selector, const Value& labels) {
   return true;
 }
 
-void CheckTemplate(const v1::ReplicationControllerSpec& spec, FieldErrors& errors) {
+void CheckTemplate(const WriteScope& scope, const v1::ReplicationControllerSpec& spec,
+                   FieldErrors& errors) {
   const Path spec_path("spec");
   const Path path = spec_path.Child("template");
   const auto pod_template = spec.template_();
@@ -28,7 +29,7 @@ void CheckTemplate(const v1::ReplicationControllerSpec& spec, FieldErrors& error
                              labels.empty() ? Value() : labels.value(),
                              "`selector` does not match template `labels`"));
   }
-  pod::ValidatePodTemplateSpec(pod_template.value(), path, errors);
+  pod::ValidatePodTemplateSpec(pod_template.value(), path, errors, pod::TemplateRules(scope));
   const auto policy = pod_template.spec().restartPolicy();
   constexpr std::string_view kAlways[] = {"Always"};
   if (policy != "Always") {
@@ -41,7 +42,7 @@ void CheckTemplate(const v1::ReplicationControllerSpec& spec, FieldErrors& error
   }
 }
 
-void Validate(const WriteScope&, const Value& object, FieldErrors& errors) {
+void Validate(const WriteScope& scope, const Value& object, FieldErrors& errors) {
   const auto spec = v1::ReplicationController(object).spec();
   const Path path("spec");
   rest::CheckNonnegative(spec.minReadySeconds(), path.Child("minReadySeconds"), errors);
@@ -51,7 +52,7 @@ void Validate(const WriteScope&, const Value& object, FieldErrors& errors) {
   } else {
     rest::CheckNonnegative(*spec.replicas(), path.Child("replicas"), errors);
   }
-  CheckTemplate(spec, errors);
+  CheckTemplate(scope, spec, errors);
 }
 
 void ValidateStatus(const WriteScope&, const Value& object, const Value&, FieldErrors& errors) {
@@ -99,9 +100,9 @@ std::vector<std::string> ControllerWarnings(const WriteScope&, const Value& obje
   return warnings;
 }
 
-void ValidateTemplate(const WriteScope&, const Value& object, FieldErrors& errors) {
+void ValidateTemplate(const WriteScope& scope, const Value& object, FieldErrors& errors) {
   pod::ValidatePodTemplateSpec(v1::PodTemplate(object).template_().value(), Path("template"),
-                               errors);
+                               errors, pod::TemplateRules(scope));
 }
 
 std::vector<std::string> TemplateWarnings(const WriteScope&, const Value& object,

@@ -180,6 +180,10 @@ void DefaultPod(StructEditor& pod) {
     EditItems(spec, Names::initContainers, container, RequestLimits);
     if (spec.Has(Names::resources)) PodLevelResources(spec);
     spec.SetDefault(Names::enableServiceLinks, Value::Bool(true));
+    // Of a pod, not of a template, no time at all means a moment.
+    if (spec.Get(Names::terminationGracePeriodSeconds).AsInt() < 0) {
+      spec.Set(Names::terminationGracePeriodSeconds, Value::Int(1));
+    }
     if (spec.Get(Names::hostNetwork).AsBool()) {
       EditItems(spec, Names::containers, container, HostPorts);
       EditItems(spec, Names::initContainers, container, HostPorts);
@@ -203,6 +207,24 @@ void DefaultPodSpec(StructEditor& spec) {
   if (name.AsString().empty()) return;
   if (spec.Get(Names::serviceAccountName) != name) spec.Set(Names::serviceAccountName, name);
   if (spec.Get(Names::serviceAccount) != name) spec.Set(Names::serviceAccount, name);
+}
+
+// podIP is the first of podIPs, and counts when they differ; upstream keeps only the list and shows
+// both.
+void DefaultPodStatus(StructEditor& status) {
+  using Names = core::PodStatus::Names;
+  const Value ip = status.Get(Names::podIP);
+  const Value first = status.Get(Names::podIPs).At(0)["ip"];
+  if (ip == first) return;
+  if (ip.AsString().empty()) {
+    status.Set(Names::podIP, first);
+    return;
+  }
+  auto* member = status.arena().AllocateArray<Member>(1);
+  new (member) Member(&core::PodIP::Names::ip, ip);
+  auto* item = status.arena().AllocateArray<Value>(1);
+  new (item) Value(Value::Object({member, 1}));
+  status.Set(Names::podIPs, Value::List({item, 1}));
 }
 
 void DefaultContainer(StructEditor& container) {
@@ -279,6 +301,7 @@ std::span<const schema::DefaultHook> Defaults() {
   static const schema::DefaultHook kHooks[] = {
       {&core::Pod::Schema(), DefaultPod},
       {&core::PodSpec::Schema(), DefaultPodSpec},
+      {&core::PodStatus::Schema(), DefaultPodStatus},
       {&core::Container::Schema(), DefaultContainer},
       {&core::EphemeralContainer::Schema(), DefaultContainer},
       {&core::Volume::Schema(), DefaultVolume},

@@ -95,6 +95,26 @@ TEST(PodDefaults, FillResourcesOfThePodFromItsContainers) {
       << spec;
 }
 
+TEST(PodDefaults, GiveAPodWithNegativeGraceAMoment) {
+  const std::string spec = R"({"terminationGracePeriodSeconds":-1,"containers":[]})";
+  const auto grace = [&](const schema::Type& type) {
+    const auto object = value::ParseJson(Defaulted(type, R"({"spec":)" + spec + "}"));
+    return object->root()["spec"]["terminationGracePeriodSeconds"].AsInt();
+  };
+  EXPECT_EQ(grace(core::Pod::Schema()), 1);
+  EXPECT_EQ(grace(core::PodTemplateSpec::Schema()), -1);
+}
+
+TEST(PodDefaults, ShowThePodsFirstAddressTwice) {
+  const auto& type = core::PodStatus::Schema();
+  EXPECT_EQ(Defaulted(type, R"({"podIP":"10.0.0.1"})"),
+            R"({"podIP":"10.0.0.1","podIPs":[{"ip":"10.0.0.1"}]})");
+  EXPECT_EQ(Defaulted(type, R"({"podIPs":[{"ip":"10.0.0.1"},{"ip":"::1"}]})"),
+            R"({"podIP":"10.0.0.1","podIPs":[{"ip":"10.0.0.1"},{"ip":"::1"}]})");
+  EXPECT_EQ(Defaulted(type, R"({"podIP":"10.0.0.2","podIPs":[{"ip":"10.0.0.1"}]})"),
+            R"({"podIP":"10.0.0.2","podIPs":[{"ip":"10.0.0.2"}]})");
+}
+
 TEST(ImageName, MeansLatestWithoutTagAndDigest) {
   constexpr std::string_view kDigest =
       "@sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <optional>
 #include <string_view>
 
@@ -107,7 +108,10 @@ std::vector<std::string> TakeOverAppArmorAnnotations(Ref pod) {
   const Value before = pod.Get();
   const Value annotations = before["metadata"]["annotations"];
   const core::PodSpec spec(before["spec"]);
-  if (annotations.members().empty() || spec.os().name() == "windows") return taken;
+  const bool any = std::ranges::any_of(annotations.members(), [](const Member& annotation) {
+    return annotation.key().starts_with(kAppArmorPrefix);
+  });
+  if (!any || spec.os().name() == "windows") return taken;
   const Value of_pod = spec.securityContext().appArmorProfile().value();
   for (std::string_view list : {"initContainers", "containers", "ephemeralContainers"}) {
     const Value containers = spec.value()[list];

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <chrono>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -14,6 +15,7 @@
 #include "kube/pod/validate_pod.h"
 #include "rest/prepare.h"
 #include "value/path.h"
+#include "value/timestamp.h"
 
 namespace keelson::kube::pod {
 namespace {
@@ -25,9 +27,11 @@ using value::Path;
 using value::Ref;
 using value::Value;
 
-constexpr SpecRules kPodRules{.is_pod = true};
+SpecRules RulesFor(const WriteScope& scope) {
+  return {.is_pod = true, .allow_privileged = scope.allow_privileged};
+}
 
-void SetStatus(Ref pod) {
+void SetStatus(Ref pod, WallTime now) {
   Ref status = pod.Field("status");
   status.Set(Value::EmptyObject());
   status.SetField("phase", Value::String("Pending", /*plain=*/true));
@@ -43,6 +47,9 @@ void SetStatus(Ref pod) {
   condition.Set(Value::EmptyList());
   Ref item = condition.Append(Value::EmptyObject());
   for (const auto& [name, text] : kCondition) item.SetField(name, Value::String(text));
+  const auto seconds = std::chrono::floor<std::chrono::seconds>(now).time_since_epoch();
+  item.SetField("lastTransitionTime",
+                pod.builder().String(value::FormatTime({.seconds = seconds.count()})));
 }
 
 // A pod is removed at once when no node knows it or it has nothing left to stop.
@@ -59,7 +66,7 @@ class PodStrategy : public rest::Strategy {
   bool CountsGeneration() const override { return true; }
 
   void PrepareForCreate(const WriteScope& scope, Ref pod) const override {
-    SetStatus(pod);
+    SetStatus(pod, scope.now);
     MergeMatchLabelKeys(pod);
     for (auto& key : TakeOverAppArmorAnnotations(pod)) {
       const Path metadata("metadata");
@@ -69,11 +76,11 @@ class PodStrategy : public rest::Strategy {
     }
   }
   void Validate(const WriteScope& scope, const Value& pod, FieldErrors& errors) const override {
-    ValidatePodCreate(pod, kPodRules, errors);
+    ValidatePodCreate(pod, RulesFor(scope), errors);
   }
   void ValidateUpdate(const WriteScope& scope, const Value& pod, const Value& old,
                       FieldErrors& errors) const override {
-    ValidatePodUpdate(pod, old, kPodRules, errors);
+    ValidatePodUpdate(pod, old, RulesFor(scope), errors);
   }
   std::vector<std::string> Warnings(const WriteScope& scope, const Value& pod,
                                     const Value* old) const override {
@@ -124,7 +131,6 @@ class PodStatusStrategy final : public PodStrategy {
       if (now.AsString().empty() && now.AsInt() == 0) rest::Restore(status, field, before);
     }
     KeepObservedGenerations(status, before);
-    AlignAddresses(status);
   }
   void ValidateUpdate(const WriteScope& scope, const Value& pod, const Value& old,
                       FieldErrors& errors) const override {
@@ -154,22 +160,6 @@ class PodStatusStrategy final : public PodStrategy {
       status.Field("conditions").Item(i).SetField("observedGeneration", Value::Int(generation));
     }
   }
-
-  // podIP is the first of podIPs; upstream keeps only the list and shows both.
-  static void AlignAddresses(Ref status) {
-    const Value now = status.Get();
-    const auto ip = now["podIP"].AsString();
-    const Value list = now["podIPs"];
-    if (ip.empty()) {
-      if (!list.items().empty()) status.SetField("podIP", list.At(0)["ip"]);
-      return;
-    }
-    if (!list.items().empty() && list.At(0)["ip"].AsString() == ip) return;
-    const Value first = now["podIP"];
-    Ref ips = status.Field("podIPs");
-    ips.Set(Value::EmptyList());
-    ips.Append(Value::EmptyObject()).SetField("ip", first);
-  }
 };
 
 class EphemeralContainersStrategy final : public PodStrategy {
@@ -188,7 +178,7 @@ class EphemeralContainersStrategy final : public PodStrategy {
   }
   void ValidateUpdate(const WriteScope& scope, const Value& pod, const Value& old,
                       FieldErrors& errors) const override {
-    ValidateEphemeralContainersUpdate(pod, old, kPodRules, errors);
+    ValidateEphemeralContainersUpdate(pod, old, RulesFor(scope), errors);
   }
 };
 
@@ -212,7 +202,7 @@ class ResizeStrategy final : public PodStrategy {
   }
   void ValidateUpdate(const WriteScope& scope, const Value& pod, const Value& old,
                       FieldErrors& errors) const override {
-    ValidatePodResize(pod, old, kPodRules, errors);
+    ValidatePodResize(pod, old, RulesFor(scope), errors);
   }
 
  private:

@@ -152,6 +152,17 @@ TEST(ValidatePod, SaysWhatIsWrongWithPlacementAndSecurity) {
   for (const auto& [spec, error] : cases) EXPECT_EQ(Created(spec), error) << spec;
 }
 
+TEST(ValidatePod, RefusesPrivilegeWhereItIsNotAllowed) {
+  const auto pod = Pod(OneContainer(R"("securityContext":{"privileged":true})"));
+  schema::FieldErrors errors;
+  ValidatePodCreate(pod.root(), {.is_pod = true}, errors);
+  EXPECT_EQ(Joined(errors), "");
+  ValidatePodCreate(pod.root(), {.is_pod = true, .allow_privileged = false}, errors);
+  EXPECT_EQ(Joined(errors),
+            "spec.containers[0].securityContext.privileged: Forbidden: disallowed by cluster "
+            "policy");
+}
+
 TEST(ValidatePod, HoldsAnnotationsToTheFieldsTheyBecame) {
   EXPECT_EQ(Created(R"({"containers":[{"name":"c","image":"i"}]})",
                     R"("name":"a","annotations":{"kubernetes.io/config.mirror":"x"})"),

@@ -245,7 +245,8 @@ void ValidateAppArmor(core::AppArmorProfile profile, const Path& path, FieldErro
 void ValidatePodSecurity(core::PodSpec spec, const Path& spec_path, FieldErrors& errors) {
   static constexpr std::string_view kChangePolicies[] = {"Always", "OnRootMismatch"};
   static constexpr std::string_view kGroupsPolicies[] = {"Merge", "Strict"};
-  static constexpr std::string_view kSELinuxPolicies[] = {"MountOption", "Recursive"};
+  // MountOption belongs to a feature that is off.
+  static constexpr std::string_view kSELinuxPolicies[] = {"Recursive"};
   const auto context = spec.securityContext();
   if (!context) return;
   const Path path = spec_path.Child("securityContext");

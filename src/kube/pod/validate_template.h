@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "rest/strategy.h"
 #include "schema/field_error.h"
 #include "value/path.h"
 #include "value/value.h"
@@ -24,12 +25,15 @@ struct SpecRules {
 // `pod_template` is a PodTemplateSpec: metadata and spec. `path` is where it stands, usually
 // spec.template.
 void ValidatePodTemplateSpec(const value::Value& pod_template, const value::Path& path,
-                             schema::FieldErrors& errors, const SpecRules& rules = {});
+                             schema::FieldErrors& errors, const SpecRules& rules);
+// What a template in a write is held to.
+inline SpecRules TemplateRules(const rest::WriteScope& scope) {
+  return {.allow_privileged = scope.allow_privileged};
+}
 
 // A PodSpec. `metadata` is the pod's own, null for a template's spec.
 void ValidatePodSpec(const value::Value& spec, const value::Value* metadata,
-                     const value::Path& path, schema::FieldErrors& errors,
-                     const SpecRules& rules = {});
+                     const value::Path& path, schema::FieldErrors& errors, const SpecRules& rules);
 
 // The spec of a claim, as it stands in a PersistentVolumeClaim, an ephemeral volume or a
 // StatefulSet's claim template.

@@ -393,12 +393,18 @@ void Image(const Value& value, const SourceScope& scope, const Path& path, Field
   CheckPullPolicy(source.pullPolicy(), path.Child("pullPolicy"), errors);
 }
 
+using SourceCheck = void (*)(const Value& source, const SourceScope& scope, const Path& path,
+                             FieldErrors& errors);
+
 struct SourceRule {
-  std::string_view field;
+  constexpr SourceRule(std::string_view field, std::string_view path, std::string_view forbidden,
+                       SourceCheck validate)
+      : field(value::Name::Plain(field)), path(path), forbidden(forbidden), validate(validate) {}
+
+  value::Name field;
   std::string_view path;       // what errors inside it are reported below
   std::string_view forbidden;  // what a second source is reported as
-  void (*validate)(const Value& source, const SourceScope& scope, const Path& path,
-                   FieldErrors& errors);
+  SourceCheck validate;
 };
 
 // In the order upstream asks, with its slips in the paths.

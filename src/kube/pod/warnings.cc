@@ -5,6 +5,7 @@
 
 #include "base/ip_address.h"
 #include "base/quote.h"
+#include "kube/pod/node_labels.h"
 #include "kube/pod/validation.h"
 #include "kube/pod/volume_paths.h"
 
@@ -46,7 +47,10 @@ constexpr Deprecated kAnnotations[] = {
 };
 
 struct VolumePlugin {
-  std::string_view field;
+  constexpr VolumePlugin(std::string_view field, std::string_view shown, std::string_view message)
+      : field(value::Name::Plain(field)), shown(shown), message(message) {}
+
+  value::Name field;
   std::string_view shown;
   std::string_view message;
 };
@@ -125,13 +129,9 @@ void WarnAboutPlacement(core::PodSpec spec, const Path& path, Warnings& warnings
   if (auto affinity = spec.affinity().nodeAffinity()) {
     const Path node = path.Child("affinity").Child("nodeAffinity");
     const Path required = node.Child("requiredDuringSchedulingIgnoredDuringExecution");
+    WarnAboutNodeSelector(affinity.requiredDuringSchedulingIgnoredDuringExecution().value(),
+                          required, warnings);
     size_t i = 0;
-    for (auto term :
-         affinity.requiredDuringSchedulingIgnoredDuringExecution().nodeSelectorTerms()) {
-      WarnAboutNodeTerm(term, /*check_values=*/false,
-                        required.Child("nodeSelectorTerms").Index(i++), warnings);
-    }
-    i = 0;
     for (auto term : affinity.preferredDuringSchedulingIgnoredDuringExecution()) {
       const Path at = node.Child("preferredDuringSchedulingIgnoredDuringExecution").Index(i++);
       WarnAboutNodeTerm(term.preference(), /*check_values=*/true, at.Child("preference"), warnings);
@@ -379,6 +379,14 @@ void WarnAboutIp(std::string_view text, const Path& path, Warnings& warnings) {
 }
 
 }  // namespace
+
+void WarnAboutNodeSelector(const Value& selector, const Path& path, Warnings& warnings) {
+  size_t i = 0;
+  for (auto term : core::NodeSelector(selector).nodeSelectorTerms()) {
+    WarnAboutNodeTerm(term, /*check_values=*/false, path.Child("nodeSelectorTerms").Index(i++),
+                      warnings);
+  }
+}
 
 void WarnAboutPodTemplate(const Value& pod_template, const Path& path, Warnings& warnings) {
   const Value annotations = pod_template["metadata"]["annotations"];

@@ -225,6 +225,13 @@ std::vector<std::string> SliceWarnings(const WriteScope&, const Value& object, c
   return {"spec.addressType: FQDN endpoints are deprecated"};
 }
 
+// Labels count as well: what a slice belongs to is written in them.
+void CountLabels(const WriteScope&, Ref object, const Value& old) {
+  if (object.Get()["metadata"]["labels"] == old["metadata"]["labels"]) return;
+  object.Field("metadata")
+      .SetField("generation", Value::Int(old["metadata"]["generation"].AsInt() + 1));
+}
+
 }  // namespace
 
 constinit const rest::KindRules kEndpointsRules = {
@@ -235,6 +242,7 @@ constinit const rest::KindRules kEndpointsRules = {
 
 constinit const rest::KindRules kEndpointSliceRules = {
     .counts_generation = true,
+    .prepare_for_update = CountLabels,
     .validate = ValidateSlice,
     .validate_update = ValidateSliceUpdate,
     .warnings = SliceWarnings,

@@ -85,10 +85,11 @@ void CheckZone(std::string_view zone, const Path& path, FieldErrors& errors) {
   }
 }
 
-void CheckTemplate(const CronJobSpec& spec, const Path& path, FieldErrors& errors) {
+void CheckTemplate(const WriteScope& scope, const CronJobSpec& spec, const Path& path,
+                   FieldErrors& errors) {
   static constexpr std::string_view kNotManual[] = {"nil", "false"};
   const auto job = spec.jobTemplate().spec();
-  CheckJobTemplate(job, path, errors);
+  CheckJobTemplate(scope, job, path, errors);
   if (job.selector()) {
     errors.push_back(Invalid(path.Child("selector"), job.selector().value(),
                              "`selector` will be auto-generated"));
@@ -99,7 +100,8 @@ void CheckTemplate(const CronJobSpec& spec, const Path& path, FieldErrors& error
 }
 
 // `old` is false on create.
-void CheckSpec(const CronJobSpec& spec, const CronJobSpec& old, FieldErrors& errors) {
+void CheckSpec(const WriteScope& scope, const CronJobSpec& spec, const CronJobSpec& old,
+               FieldErrors& errors) {
   static constexpr std::string_view kPolicies[] = {"Allow", "Forbid", "Replace"};
   const Path path("spec");
   CheckSchedule(spec, NamesZone(old.schedule()), path.Child("schedule"), errors);
@@ -109,14 +111,14 @@ void CheckSpec(const CronJobSpec& spec, const CronJobSpec& old, FieldErrors& err
   }
   rest::CheckRequiredChoice(spec.concurrencyPolicy(), kPolicies, path.Child("concurrencyPolicy"),
                             errors);
-  CheckTemplate(spec, path.Child("jobTemplate").Child("spec"), errors);
+  CheckTemplate(scope, spec, path.Child("jobTemplate").Child("spec"), errors);
   CheckNonnegative(spec.successfulJobsHistoryLimit(), path.Child("successfulJobsHistoryLimit"),
                    errors);
   CheckNonnegative(spec.failedJobsHistoryLimit(), path.Child("failedJobsHistoryLimit"), errors);
 }
 
-void Validate(const WriteScope&, const Value& object, FieldErrors& errors) {
-  CheckSpec(CronJob(object).spec(), CronJobSpec(), errors);
+void Validate(const WriteScope& scope, const Value& object, FieldErrors& errors) {
+  CheckSpec(scope, CronJob(object).spec(), CronJobSpec(), errors);
   const auto name = CronJob(object).metadata().name();
   if (name.size() > kMaxName) {
     errors.push_back(
@@ -124,8 +126,9 @@ void Validate(const WriteScope&, const Value& object, FieldErrors& errors) {
   }
 }
 
-void ValidateUpdate(const WriteScope&, const Value& object, const Value& old, FieldErrors& errors) {
-  CheckSpec(CronJob(object).spec(), CronJob(old).spec(), errors);
+void ValidateUpdate(const WriteScope& scope, const Value& object, const Value& old,
+                    FieldErrors& errors) {
+  CheckSpec(scope, CronJob(object).spec(), CronJob(old).spec(), errors);
 }
 
 std::vector<std::string> Warnings(const WriteScope&, const Value& object, const Value* old) {

@@ -104,7 +104,8 @@ void CheckUpdateStrategy(const DaemonSetUpdateStrategy& strategy, const Path& pa
   }
 }
 
-void CheckSpec(const DaemonSetSpec& spec, rest::SelectorLeniency leniency, FieldErrors& errors) {
+void CheckSpec(const WriteScope& scope, const DaemonSetSpec& spec, rest::SelectorLeniency leniency,
+               FieldErrors& errors) {
   const Path path("spec");
   const Value selector = spec.selector().value();
   rest::CheckLabelSelector(selector, path.Child("selector"), errors, leniency);
@@ -116,22 +117,24 @@ void CheckSpec(const DaemonSetSpec& spec, rest::SelectorLeniency leniency, Field
     errors.push_back(
         Invalid(path.Child("selector"), selector, "empty selector is invalid for daemonset"));
   }
-  pod::ValidatePodTemplateSpec(spec.template_().value(), at_template, errors);
+  pod::ValidatePodTemplateSpec(spec.template_().value(), at_template, errors,
+                               pod::TemplateRules(scope));
   CheckRunsForever(spec.template_(), "DaemonSet", at_template, errors);
   CheckNonnegative(spec.minReadySeconds(), path.Child("minReadySeconds"), errors);
   CheckUpdateStrategy(spec.updateStrategy(), path.Child("updateStrategy"), errors);
   CheckNonnegative(spec.revisionHistoryLimit(), path.Child("revisionHistoryLimit"), errors);
 }
 
-void Validate(const WriteScope&, const Value& object, FieldErrors& errors) {
-  CheckSpec(DaemonSet(object).spec(), {}, errors);
+void Validate(const WriteScope& scope, const Value& object, FieldErrors& errors) {
+  CheckSpec(scope, DaemonSet(object).spec(), {}, errors);
 }
 
-void ValidateUpdate(const WriteScope&, const Value& object, const Value& old, FieldErrors& errors) {
+void ValidateUpdate(const WriteScope& scope, const Value& object, const Value& old,
+                    FieldErrors& errors) {
   const Value before = DaemonSet(old).spec().selector().value();
   rest::CheckImmutable(LabelSelector::Schema(), DaemonSet(object).spec().selector().value(), before,
                        Path("spec").Child("selector"), errors);
-  CheckSpec(DaemonSet(object).spec(), {.bad_values = rest::HasBadValues(before)}, errors);
+  CheckSpec(scope, DaemonSet(object).spec(), {.bad_values = rest::HasBadValues(before)}, errors);
 }
 
 void ValidateStatus(const WriteScope&, const Value& object, const Value& old, FieldErrors& errors) {

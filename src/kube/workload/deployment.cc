@@ -57,10 +57,10 @@ void CheckStrategy(const DeploymentStrategy& strategy, const Path& path, FieldEr
   }
 }
 
-void CheckDeploymentSpec(const DeploymentSpec& spec, FieldErrors& errors) {
+void CheckDeploymentSpec(const WriteScope& scope, const DeploymentSpec& spec, FieldErrors& errors) {
   const Path path("spec");
   CheckNonnegative(spec.replicas(), path.Child("replicas"), errors);
-  CheckReplicated(spec.selector(), spec.template_(), path, errors);
+  CheckReplicated(scope, spec.selector(), spec.template_(), path, errors);
   CheckStrategy(spec.strategy(), path.Child("strategy"), errors);
   CheckNonnegative(spec.minReadySeconds(), path.Child("minReadySeconds"), errors);
   CheckNonnegative(spec.revisionHistoryLimit(), path.Child("revisionHistoryLimit"), errors);
@@ -73,13 +73,13 @@ void CheckDeploymentSpec(const DeploymentSpec& spec, FieldErrors& errors) {
   }
 }
 
-void ValidateDeployment(const WriteScope&, const Value& object, FieldErrors& errors) {
-  CheckDeploymentSpec(Deployment(object).spec(), errors);
+void ValidateDeployment(const WriteScope& scope, const Value& object, FieldErrors& errors) {
+  CheckDeploymentSpec(scope, Deployment(object).spec(), errors);
 }
 
-void ValidateDeploymentUpdate(const WriteScope&, const Value& object, const Value& old,
+void ValidateDeploymentUpdate(const WriteScope& scope, const Value& object, const Value& old,
                               FieldErrors& errors) {
-  CheckDeploymentSpec(Deployment(object).spec(), errors);
+  CheckDeploymentSpec(scope, Deployment(object).spec(), errors);
   rest::CheckImmutable(LabelSelector::Schema(), Deployment(object).spec().selector().value(),
                        Deployment(old).spec().selector().value(), Path("spec").Child("selector"),
                        errors);
@@ -130,12 +130,12 @@ std::vector<std::string> Warnings(const WriteScope&, const Value& object, const 
   return warnings;
 }
 
-void ValidateReplicaSet(const WriteScope&, const Value& object, FieldErrors& errors) {
+void ValidateReplicaSet(const WriteScope& scope, const Value& object, FieldErrors& errors) {
   const Path path("spec");
   const auto spec = ReplicaSet(object).spec();
   CheckNonnegative(spec.replicas(), path.Child("replicas"), errors);
   CheckNonnegative(spec.minReadySeconds(), path.Child("minReadySeconds"), errors);
-  CheckReplicated(spec.selector(), spec.template_(), path, errors);
+  CheckReplicated(scope, spec.selector(), spec.template_(), path, errors);
 }
 
 void ValidateReplicaSetUpdate(const WriteScope& scope, const Value& object, const Value& old,

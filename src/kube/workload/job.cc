@@ -222,9 +222,10 @@ void CheckGeneratedSelector(const Job& job, bool prefixed, FieldErrors& errors) 
   }
 }
 
-void CheckJobSpec(const JobSpec& spec, rest::SelectorLeniency leniency, FieldErrors& errors) {
+void CheckJobSpec(const WriteScope& scope, const JobSpec& spec, rest::SelectorLeniency leniency,
+                  FieldErrors& errors) {
   const Path path("spec");
-  CheckJobTemplate(spec, path, errors);
+  CheckJobTemplate(scope, spec, path, errors);
   if (!spec.selector()) {
     errors.push_back(Required(path.Child("selector"), ""));
   } else {
@@ -249,10 +250,10 @@ void CheckPodNames(const Job& job, FieldErrors& errors) {
                                        name, completions - 1)));
 }
 
-void Validate(const WriteScope&, const Value& object, FieldErrors& errors) {
+void Validate(const WriteScope& scope, const Value& object, FieldErrors& errors) {
   const Job job(object);
   CheckGeneratedSelector(job, /*prefixed=*/true, errors);
-  CheckJobSpec(job.spec(), {}, errors);
+  CheckJobSpec(scope, job.spec(), {}, errors);
   CheckPodNames(job, errors);
 }
 
@@ -354,7 +355,7 @@ void CheckCompletionsChange(const JobSpec& spec, const JobSpec& old, FieldErrors
   }
 }
 
-void ValidateUpdate(const WriteScope&, const Value& object, const Value& old_object,
+void ValidateUpdate(const WriteScope& scope, const Value& object, const Value& old_object,
                     FieldErrors& errors) {
   const Job job(object);
   const Job old(old_object);
@@ -364,7 +365,7 @@ void ValidateUpdate(const WriteScope&, const Value& object, const Value& old_obj
   CheckGeneratedSelector(job, old_labels.contains(kJobName) && old_labels.contains(kControllerUid),
                          errors);
   FieldErrors spec_errors;
-  CheckJobSpec(job.spec(), leniency, spec_errors);
+  CheckJobSpec(scope, job.spec(), leniency, spec_errors);
   schema::Append(errors, spec_errors);
   CheckPodNames(job, errors);
   // Upstream looks at the spec a second time and so reports its errors twice.
@@ -392,7 +393,8 @@ std::vector<std::string> Warnings(const WriteScope&, const Value& object, const 
 
 }  // namespace
 
-void CheckJobTemplate(const JobSpec& spec, const Path& path, FieldErrors& errors) {
+void CheckJobTemplate(const WriteScope& scope, const JobSpec& spec, const Path& path,
+                      FieldErrors& errors) {
   CheckNumbers(spec, path, errors);
   if (auto manager = spec.managedBy()) {
     rest::CheckDomainPrefixedPath(*manager, path.Child("managedBy"), errors);
@@ -407,7 +409,8 @@ void CheckJobTemplate(const JobSpec& spec, const Path& path, FieldErrors& errors
   if (spec.successPolicy()) CheckSuccessPolicy(spec, path.Child("successPolicy"), errors);
   CheckReplacement(spec, path.Child("podReplacementPolicy"), errors);
   const Path at_template = path.Child("template");
-  pod::ValidatePodTemplateSpec(spec.template_().value(), at_template, errors);
+  pod::ValidatePodTemplateSpec(spec.template_().value(), at_template, errors,
+                               pod::TemplateRules(scope));
   CheckRestartPolicy(spec, at_template.Child("spec").Child("restartPolicy"), errors);
 }
 

@@ -16,8 +16,8 @@
 namespace keelson::kube::workload {
 
 // Everything but the selector, which a job has and a job template has not.
-void CheckJobTemplate(const api::batch_v1::JobSpec& spec, const value::Path& path,
-                      schema::FieldErrors& errors);
+void CheckJobTemplate(const rest::WriteScope& scope, const api::batch_v1::JobSpec& spec,
+                      const value::Path& path, schema::FieldErrors& errors);
 void WarnAboutJobSpec(const api::batch_v1::JobSpec& spec, const value::Path& path,
                       std::vector<std::string>& warnings);
 

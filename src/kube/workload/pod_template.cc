@@ -37,8 +37,8 @@ void CheckRunsForever(const PodTemplateSpec& pod_template, std::string_view owne
   }
 }
 
-void CheckReplicated(const LabelSelector& selector, const PodTemplateSpec& pod_template,
-                     const Path& spec, FieldErrors& errors) {
+void CheckReplicated(const rest::WriteScope& scope, const LabelSelector& selector,
+                     const PodTemplateSpec& pod_template, const Path& spec, FieldErrors& errors) {
   const Path at = spec.Child("selector");
   if (!selector) {
     errors.push_back(schema::Required(at, ""));
@@ -54,7 +54,8 @@ void CheckReplicated(const LabelSelector& selector, const PodTemplateSpec& pod_t
   }
   const Path at_template = spec.Child("template");
   CheckSelected(selector, pod_template, at_template, errors);
-  pod::ValidatePodTemplateSpec(pod_template.value(), at_template, errors);
+  pod::ValidatePodTemplateSpec(pod_template.value(), at_template, errors,
+                               pod::TemplateRules(scope));
   CheckRunsForever(pod_template, "ReplicaSet", at_template, errors);
 }
 

@@ -26,7 +26,7 @@ void CheckRunsForever(const api::core_v1::PodTemplateSpec& pod_template, std::st
                       const value::Path& path, schema::FieldErrors& errors);
 
 // The selector of a Deployment or ReplicaSet with everything it says about the template.
-void CheckReplicated(const api::meta_v1::LabelSelector& selector,
+void CheckReplicated(const rest::WriteScope& scope, const api::meta_v1::LabelSelector& selector,
                      const api::core_v1::PodTemplateSpec& pod_template, const value::Path& spec,
                      schema::FieldErrors& errors);
 

@@ -134,20 +134,22 @@ Value TemplateToCheck(const StatefulSetSpec& spec, value::Arena& arena) {
   return pod_template.value();
 }
 
-void CheckTemplateItself(const StatefulSetSpec& spec, const Path& path, FieldErrors& errors) {
+void CheckTemplateItself(const WriteScope& scope, const StatefulSetSpec& spec, const Path& path,
+                         FieldErrors& errors) {
+  const auto rules = pod::TemplateRules(scope);
   const auto pod = spec.template_().spec();
   if (pod.subdomain().empty() && pod.hostname().empty() && spec.volumeClaimTemplates().empty()) {
-    pod::ValidatePodTemplateSpec(spec.template_().value(), path, errors);
+    pod::ValidatePodTemplateSpec(spec.template_().value(), path, errors, rules);
   } else {
     const auto arena = value::Arena::Make(4096);
-    pod::ValidatePodTemplateSpec(TemplateToCheck(spec, *arena), path, errors);
+    pod::ValidatePodTemplateSpec(TemplateToCheck(spec, *arena), path, errors, rules);
   }
 }
 
 enum class Template { kCheck, kSkip };
 
-void CheckTemplate(const StatefulSetSpec& spec, Template mode, const Path& path,
-                   FieldErrors& errors) {
+void CheckTemplate(const WriteScope& scope, const StatefulSetSpec& spec, Template mode,
+                   const Path& path, FieldErrors& errors) {
   const auto selector = spec.selector();
   if (!rest::IsUsableSelector(selector.value())) {
     errors.push_back(Invalid(path.Child("selector"), selector.value(), ""));
@@ -156,7 +158,7 @@ void CheckTemplate(const StatefulSetSpec& spec, Template mode, const Path& path,
     if (!rest::IsEmptySelector(selector.value())) {
       CheckSelected(selector, spec.template_(), at, errors);
     }
-    if (mode == Template::kCheck) CheckTemplateItself(spec, at, errors);
+    if (mode == Template::kCheck) CheckTemplateItself(scope, spec, at, errors);
     const auto metadata = spec.template_().metadata();
     rest::ValidateLabels(metadata.labels().value(), at.Child("labels"), errors);
     rest::ValidateAnnotations(metadata.annotations().value(), at.Child("annotations"), errors);
@@ -173,7 +175,8 @@ void CheckFixedParts(const StatefulSetSpec& spec, const Path& path, FieldErrors&
   }
 }
 
-void CheckSpec(const StatefulSetSpec& spec, bool is_new, Template mode, FieldErrors& errors) {
+void CheckSpec(const WriteScope& scope, const StatefulSetSpec& spec, bool is_new, Template mode,
+               FieldErrors& errors) {
   const Path path("spec");
   CheckPolicies(spec, path, errors);
   if (is_new) CheckFixedParts(spec, path, errors);
@@ -194,24 +197,24 @@ void CheckSpec(const StatefulSetSpec& spec, bool is_new, Template mode, FieldErr
           Invalid(path.Child("selector"), selector, "empty selector is invalid for statefulset"));
     }
   }
-  CheckTemplate(spec, mode, path, errors);
+  CheckTemplate(scope, spec, mode, path, errors);
 }
 
-void Validate(const WriteScope&, const Value& object, FieldErrors& errors) {
-  CheckSpec(StatefulSet(object).spec(), /*is_new=*/true, Template::kCheck, errors);
+void Validate(const WriteScope& scope, const Value& object, FieldErrors& errors) {
+  CheckSpec(scope, StatefulSet(object).spec(), /*is_new=*/true, Template::kCheck, errors);
 }
 
 // A set that was stored before a rule existed may keep a template that breaks it.
-void CheckChangedSpec(const StatefulSetSpec& spec, const StatefulSetSpec& old,
-                      FieldErrors& errors) {
+void CheckChangedSpec(const WriteScope& scope, const StatefulSetSpec& spec,
+                      const StatefulSetSpec& old, FieldErrors& errors) {
   FieldErrors found;
-  CheckSpec(spec, /*is_new=*/false, Template::kCheck, found);
+  CheckSpec(scope, spec, /*is_new=*/false, Template::kCheck, found);
   if (found.empty()) return;
   FieldErrors old_errors;
-  CheckSpec(old, /*is_new=*/false, Template::kCheck, old_errors);
+  CheckSpec(scope, old, /*is_new=*/false, Template::kCheck, old_errors);
   if (!old_errors.empty()) {
     found.clear();
-    CheckSpec(spec, /*is_new=*/false, Template::kSkip, found);
+    CheckSpec(scope, spec, /*is_new=*/false, Template::kSkip, found);
   }
   schema::Append(errors, std::move(found));
 }
@@ -220,10 +223,11 @@ bool IsChangeable(std::string_view field) {
   return std::ranges::find(kChangeable, field) != std::end(kChangeable);
 }
 
-void ValidateUpdate(const WriteScope&, const Value& object, const Value& old, FieldErrors& errors) {
+void ValidateUpdate(const WriteScope& scope, const Value& object, const Value& old,
+                    FieldErrors& errors) {
   const auto spec = StatefulSet(object).spec();
   const auto before = StatefulSet(old).spec();
-  CheckChangedSpec(spec, before, errors);
+  CheckChangedSpec(scope, spec, before, errors);
   for (const auto& field : StatefulSetSpec::Schema().fields()) {
     if (IsChangeable(field.text())) continue;
     if (schema::EqualByMeaning(*field.type, spec.value()[*field.name],
