@@ -207,6 +207,20 @@ class Answers(unittest.TestCase):
         self.assertIn('\nprocess_resident_memory_bytes ', body)
         self.assertIn('kubernetes_healthcheck{name="ping",type="livez"} 1\n', self.server.get('/metrics/slis')[2])
 
+    def test_requests_are_counted_by_resource(self):
+        self.server.get('/api/v1/namespaces/default')
+        self.server.get('/api/v1/namespaces')
+        body = self.server.get('/metrics')[2]
+        for scope, verb in (('resource', 'GET'), ('cluster', 'LIST')):
+            labels = (f'group="",resource="namespaces",scope="{scope}",subresource="",verb="{verb}",'
+                      'version="v1"')
+            self.assertRegex(body, r'apiserver_request_total\{code="200",component="apiserver",'
+                                   rf'dry_run="",{labels}\}} \d')
+            self.assertRegex(body, r'apiserver_request_duration_seconds_count\{component="apiserver",'
+                                   rf'dry_run="",{labels}\}} \d')
+            self.assertRegex(body, r'apiserver_response_sizes_sum\{component="apiserver",'
+                                   rf'{labels}\}} \d')
+
     def test_verbosity_changes_while_running(self):
         self.assertEqual(self.server.request('PUT', '/debug/flags/v', '2')[2],
                          'successfully set klog.logging.verbosity to 2\n')

@@ -38,7 +38,8 @@ class Server:
         self.process = subprocess.Popen(
             [binary, '--bind-address=127.0.0.1', f'--secure-port={self.url.rsplit(":", 1)[1]}',
              f'--cert-dir={folder}/certs', f'--data-dir={folder}/data',
-             f'--token-auth-file={folder}/tokens.csv', *flags], stderr=self.log)
+             f'--token-auth-file={folder}/tokens.csv', '--authorization-mode=Node,RBAC',
+             '--allow-privileged', *flags], stderr=self.log)
         self.certificates = [f'{folder}/certs/apiserver.{end}' for end in ('crt', 'key')]
         deadline = time.monotonic() + 30
         while True:

@@ -3,6 +3,7 @@
 #include <string>
 #include <utility>
 
+#include "api/authentication_v1.h"
 #include "api/rbac_v1.h"
 #include "base/names.h"
 #include "kube/access/policy_objects.h"
@@ -185,6 +186,12 @@ void DefaultSubject(schema::StructEditor& subject) {
   }
 }
 
+void DefaultTokenRequest(schema::StructEditor& spec) {
+  constexpr int64_t kHour = 3600;
+  using Names = api::authentication_v1::TokenRequestSpec::Names;
+  spec.SetDefault(Names::expirationSeconds, value::Value::Int(kHour));
+}
+
 }  // namespace
 
 std::span<const rest::KindStrategy> Strategies() {
@@ -201,6 +208,7 @@ std::span<const schema::DefaultHook> Defaults() {
   static const schema::DefaultHook kHooks[] = {
       {&v1::RoleRef::Schema(), DefaultRoleRef},
       {&v1::Subject::Schema(), DefaultSubject},
+      {&api::authentication_v1::TokenRequestSpec::Schema(), DefaultTokenRequest},
   };
   return kHooks;
 }
