@@ -3,6 +3,7 @@
 #include <string>
 #include <utility>
 
+#include "rest/stored_definition.h"
 #include "schema/decode_json.h"
 #include "schema/protobuf.h"
 #include "storage/object_record.h"
@@ -73,6 +74,10 @@ Result<value::Document> StoredReader::Decode(std::string_view value) const {
     kind = envelope.kind;
   } else {
     TRY(auto meta, schema::ReadTypeMeta(value));
+    if (meta.api_version == kOldDefinitions && meta.kind == "CustomResourceDefinition") {
+      TRY(auto restored, DefinitionFromV1beta1(value));
+      return Decode(restored);
+    }
     api_version = std::move(meta.api_version);
     kind = std::move(meta.kind);
   }

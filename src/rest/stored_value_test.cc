@@ -76,6 +76,35 @@ TEST(StoredValue, ConvertsFromTheVersionItWasStoredIn) {
   EXPECT_THAT((*object)->json_view(), HasSubstr(R"("averageUtilization":50)"));
 }
 
+TEST(StoredValue, ReadsDefinitionsAsUpstreamStoresThem) {
+  Forms forms("apiextensions.k8s.io", "v1", "customresourcedefinitions");
+  constexpr std::string_view kHead =
+      R"({"kind":"CustomResourceDefinition","apiVersion":"apiextensions.k8s.io/v1beta1",)"
+      R"("metadata":{"name":"things.x.io"},"spec":{"group":"x.io","version":"v1",)"
+      R"("names":{"plural":"things","kind":"Thing"},"scope":"Namespaced",)";
+  auto json = [&](std::string_view rest) {
+    auto object = forms.Decode(std::string(kHead) + std::string(rest) + "}}");
+    EXPECT_TRUE(object.has_value()) << object.error().message;
+    return object ? std::string((*object)->json_view()) : "";
+  };
+  auto shared =
+      json(R"("validation":{"openAPIV3Schema":{"type":"object"}},"subresources":{"status":{}},)"
+           R"("additionalPrinterColumns":[{"name":"Age","type":"date","JSONPath":".a"}],)"
+           R"("versions":[{"name":"v1","served":true,"storage":true},)"
+           R"({"name":"v2","served":true,"storage":false,"subresources":{}}],)"
+           R"("conversion":{"strategy":"Webhook","webhookClientConfig":{"url":"https://x"},)"
+           R"("conversionReviewVersions":["v1"]})");
+  EXPECT_THAT(shared, HasSubstr(R"({"name":"v1","served":true,"storage":true,"schema":)"
+                                R"({"openAPIV3Schema":{"type":"object"}},"subresources":)"
+                                R"({"status":{}},"additionalPrinterColumns":)"
+                                R"([{"name":"Age","type":"date","jsonPath":".a"}]})"));
+  EXPECT_THAT(shared, HasSubstr(R"("subresources":{},"additionalPrinterColumns")"));
+  EXPECT_THAT(shared, HasSubstr(R"("conversion":{"strategy":"Webhook","webhook":{"clientConfig":)"
+                                R"({"url":"https://x"},"conversionReviewVersions":["v1"]}})"));
+  EXPECT_THAT(json(R"("conversion":{"strategy":"None"})"),
+              HasSubstr(R"("versions":[{"name":"v1","served":true,"storage":true}])"));
+}
+
 TEST(StoredValue, FillsInDefaultsOnReading) {
   Forms forms("", "v1", "services");
   auto object =
