@@ -1,5 +1,7 @@
 #include "base/status.h"
 
+#include <array>
+
 #include "base/utf8.h"
 
 namespace keelson {
@@ -67,6 +69,14 @@ StatusDetails DetailsOf(const GroupResource& resource, std::string_view name) {
       .name = std::string(name), .group = resource.group, .kind = resource.resource};
 }
 
+constexpr std::array<bool, 256> kPlainInJson = [] {
+  std::array<bool, 256> plain{};
+  for (unsigned char c = 0x20; c < 0x80; ++c) {
+    plain[c] = c != '"' && c != '\\' && c != '<' && c != '>' && c != '&';
+  }
+  return plain;
+}();
+
 }  // namespace
 
 void AppendJsonString(std::string& out, std::string_view text) {
@@ -75,7 +85,7 @@ void AppendJsonString(std::string& out, std::string_view text) {
   auto flush = [&](size_t to) { out.append(text.substr(plain_from, to - plain_from)); };
   for (size_t i = 0; i < text.size();) {
     auto c = static_cast<unsigned char>(text[i]);
-    if (c >= 0x20 && c < 0x80 && c != '"' && c != '\\' && c != '<' && c != '>' && c != '&') {
+    if (kPlainInJson[c]) {
       ++i;
       continue;
     }

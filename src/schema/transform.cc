@@ -166,38 +166,44 @@ class Normalizer {
  private:
   Value Struct(const Type& type, const Value& value) {
     auto fields = type.fields();
-    size_t room = 0;
     auto members = value.members();
-    auto* out = arena_.AllocateArray<Member>(fields.size());
     auto** sets = arena_.AllocateArray<const Value*>(fields.size());
-    bool same = Place(type, members, sets);
+    const bool known = Place(type, members, sets);
+    // Nothing is copied up to the first member that is not as it should be: mostly all are.
+    Member* out = nullptr;
+    size_t room = 0;
+    auto copy = [&] {
+      out = arena_.AllocateArray<Member>(fields.size());
+      std::copy_n(members.begin(), room, out);
+    };
     for (size_t i = 0; i < fields.size(); ++i) {
       const Field& field = fields[i];
       const Value* set = sets[i];
+      Value walked;
       if (set && !(set->is_null() && !field.pointer())) {
-        Value walked = Walk(*field.type, *set);
-        if (IsOmitted(field, walked)) {
-          same = false;
-          continue;
-        }
+        walked = Walk(*field.type, *set);
+        if (IsOmitted(field, walked)) continue;
         if (empty_ == EmptyContainers::kLost && IsEmptyContainer(field, walked)) walked = Value();
-        same =
-            same && room < members.size() && &members[room].value == set && Unchanged(walked, *set);
-        new (&out[room++]) Member(field.name, walked);
       } else if (AlwaysWritten(field)) {
-        Value zero = ZeroValue(field, arena_);
-        same = same && set && room < members.size() && &members[room].value == set && *set == zero;
-        new (&out[room++]) Member(field.name, zero);
-      } else if (set) {
-        same = false;
+        walked = ZeroValue(field, arena_);
+      } else {
+        continue;
       }
+      const bool same = !out && set && room < members.size() && &members[room].value == set &&
+                        Unchanged(walked, *set);
+      if (!same) {
+        if (!out) copy();
+        new (&out[room]) Member(field.name, walked);
+      }
+      ++room;
     }
-    if (same && room == members.size()) {
+    if (!out && known && room == members.size()) {
       arena_.Return(sets, fields.size() * sizeof(*sets));
-      arena_.Return(out, fields.size() * sizeof(Member));
       return value.Shared();
     }
-    return room == 0 ? Value::EmptyObject() : Value::Object({out, room});
+    if (room == 0) return Value::EmptyObject();
+    if (!out) copy();
+    return Value::Object({out, room});
   }
 
   // Where the value of each field stands, null for those that are not there. False when a member
