@@ -167,11 +167,12 @@ void BM_UpdateOnDisk(benchmark::State& state) {
       {"io_us", "io"}, {"feed_us", "feed"}, {"commit_us", "kv-commit"}, {"merge_us", "rocksdb:"}};
   std::map<std::string, double> spent;
   for (auto [label, name] : threads) spent[label] -= ThreadSeconds(name);
+  static unsigned seed = 0;  // never the same again: it would change nothing
   for (auto _ : state) {
     std::atomic<int64_t> left = kUpdates;
     Gate gate;
-    for (unsigned i = 0; i < 64; ++i) {
-      gate.Spawn(&storage.io(), UpdateSome(&storage.pods(), storage.count(), &left, i));
+    for (int i = 0; i < 64; ++i) {
+      gate.Spawn(&storage.io(), UpdateSome(&storage.pods(), storage.count(), &left, ++seed));
     }
     gate.CloseAndWait();
     AwaitQuiet();
