@@ -53,7 +53,7 @@ rocksdb::DBOptions TunedDbOptions(const RocksDbStoreOptions& options) {
   // One thread writes out, two merge, so that small merges need not wait for a large one. Merging
   // writes in steps, so that a commit's sync never waits for a mountain of somebody else's dirty
   // pages.
-  db.max_background_jobs = 4;
+  db.max_background_jobs = 3;
   db.max_subcompactions = 1;
   db.bytes_per_sync = kMiB / 2;
   db.max_total_wal_size = std::max(12 * WriteBufferBytes(options.memory_bytes), 8 * kMiB);
