@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "api/catalog.h"
+#include "apiextensions/strategies.h"
 #include "kube/access/certificate_admission.h"
 #include "kube/access/node_restriction.h"
 
@@ -83,6 +84,8 @@ Cluster::Cluster(const Options& options, rest::KindTable kinds, Storage& storage
                 storage.store()) {
   auto lifecycle = std::make_unique<kube::core::NamespaceLifecycle>(clock);
   auto& namespaces = *lifecycle;
+  kinds.Add(apiextensions::Strategies());
+  kinds.Add(apiextensions::Defaults());
   auto plugins = kube::access::CertificatePlugins(authorizer);
   plugins.push_back(std::move(lifecycle));
   plugins.push_back(std::make_unique<kube::access::NodeRestriction>(stores_, authorizer));

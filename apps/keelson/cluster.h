@@ -27,6 +27,7 @@ class Cluster {
           auth::Authorizer& authorizer, Clock& clock);
 
   kube::BuiltInApi& api() { return *api_; }
+  const admission::Chain& admission() const { return admission_; }
   // The hooks that create what every cluster has. Before the server is prepared.
   Result<void> AddHooks(server::GenericApiServer& server) { return bootstrap_->AddHooks(server); }
 

@@ -14,10 +14,12 @@
 
 #include "access.h"
 #include "api/catalog.h"
+#include "api_services.h"
 #include "base/gate.h"
 #include "base/ids.h"
 #include "base/log.h"
 #include "cluster.h"
+#include "custom_resources.h"
 #include "kube/built_in_api.h"
 #include "kube/component_statuses.h"
 #include "kube/relay/subresources.h"
@@ -140,6 +142,7 @@ Result<void> Serve(Options options) {
                                                  process.request_metrics));
   const std::string loopback_token = NewUuid() + NewUuid();
   TRY(auto access, Access::Create(options.access, loopback_token, {clock, *pool}));
+  CustomResources custom_resources;
   TRY(auto server, server::GenericApiServer::Create(
                        "kube-apiserver",
                        {.run = options.run,
@@ -152,7 +155,7 @@ Result<void> Serve(Options options) {
                         .loopback = serving->Loopback(loopback_token),
                         .version = server::ThisVersion(),
                         .fatal = Fatal},
-                       std::make_shared<server::EmptyDelegate>(server::NotFoundEndpoint())));
+                       std::make_shared<server::EmptyDelegate>(custom_resources.endpoint())));
   TRY(auto storage, Storage::Open(options.storage, {*pool, clock, process.metrics}));
   TRY_VOID(storage->AddHealthChecks(*server));
   TRY(auto outbound, kube::Outbound::Create(options.kubelet, *pool));
@@ -163,15 +166,23 @@ Result<void> Serve(Options options) {
   TRY(auto components, kube::ComponentStatuses::Create(*pool));
   kinds.Add(components->Kinds());
   Cluster cluster(options, std::move(kinds), *storage, *access->authorizer(), clock);
-  cluster.api().Install(server->mux(), options.features.discovery);
+  cluster.api().Install(server->mux(), {.discovery = options.features.discovery,
+                                        .groups = &custom_resources.groups()});
   TRY_VOID(cluster.AddHooks(*server));
-  server::InstallOpenApi(server->mux(),
-                         std::make_shared<server::OpenApiDocuments>(
-                             schema::DefaultOpenApiSource(api::kCatalog),
-                             std::make_unique<ThreadExecutor>("openapi"), clock),
-                         clock);
+  server::InstallOpenApi(
+      server->mux(),
+      std::make_shared<server::OpenApiDocuments>(
+          server::OpenApiDocuments::Parts{.source = schema::DefaultOpenApiSource(api::kCatalog),
+                                          .supplement = &custom_resources.schemas()},
+          std::make_unique<ThreadExecutor>("openapi"), clock),
+      clock);
   access->PublishIssuer(server->mux(), JwksUri(options));
   TRY(auto connection, access->Connect(*server, cluster.api(), *storage, clock, executor));
+  CustomResources::Connection definitions(custom_resources, cluster, *storage,
+                                          *access->authorizer(), clock, executor);
+  TRY_VOID(definitions.AddHooks(*server));
+  ApiServiceConnection api_services(cluster, server->mux(), executor);
+  TRY_VOID(api_services.AddHooks(*server));
   TRY_VOID(server->Prepare());
 
   std::unique_ptr<server::UnixServing> debug_socket;

@@ -235,10 +235,12 @@ storage::ObjectStore* BuiltInApi::FindStore(std::string_view group,
   return found == stores_.end() ? nullptr : found->second;
 }
 
-const rest::ResourceSpec* BuiltInApi::Find(std::string_view group, std::string_view plural) const {
+const rest::ResourceSpec* BuiltInApi::Find(std::string_view group, std::string_view plural,
+                                           std::string_view subresource) const {
   for (const auto& served : served_) {
     const auto& spec = served->handler.spec();
-    if (spec.subresource == nullptr && spec.stored == spec.info && spec.info->group == group &&
+    const auto part = spec.subresource != nullptr ? spec.subresource->name : std::string_view();
+    if (part == subresource && spec.stored == spec.info && spec.info->group == group &&
         spec.info->plural == plural) {
       return &spec;
     }
@@ -266,12 +268,16 @@ std::vector<rest::DiscoveryGroup> BuiltInApi::DiscoveryGroups() const {
   return groups;
 }
 
-void BuiltInApi::Install(server::PathMux& mux, bool discovery) {
+void BuiltInApi::Install(server::PathMux& mux, const Beside& beside) {
   std::vector<const rest::ResourceHandler*> handlers;
   for (const auto& served : served_) handlers.push_back(&served->handler);
-  auto endpoint =
-      std::make_shared<server::ApiEndpoint>(parts_.catalog, DiscoveryGroups(), handlers);
-  for (auto& root : endpoint->roots(discovery)) mux.HandleService(root, endpoint);
+  auto groups = DiscoveryGroups();
+  auto endpoint = std::make_shared<server::ApiEndpoint>(parts_.catalog, groups, handlers);
+  for (auto& root : endpoint->roots()) mux.HandleService(root, endpoint);
+  if (!beside.discovery) return;
+  std::erase_if(groups, [](const rest::DiscoveryGroup& group) { return group.name.empty(); });
+  mux.HandleService("/apis", std::make_shared<server::GroupListEndpoint>(
+                                 parts_.catalog, std::move(groups), beside.groups));
 }
 
 }  // namespace keelson::kube

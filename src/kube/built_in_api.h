@@ -52,12 +52,20 @@ class BuiltInApi final : public rest::ObjectStores {
   explicit BuiltInApi(ApiParts parts);
   ~BuiltInApi() override;
 
-  // Without discovery nobody is told which groups there are; they are served all the same.
-  void Install(server::PathMux& mux, bool discovery = true);
+  struct Beside {
+    // Without it nobody is told which groups there are; they are served all the same.
+    bool discovery = true;
+    // Groups of other servers of the chain; may be null.
+    const server::DiscoverySource* groups = nullptr;
+  };
+  void Install(server::PathMux& mux, const Beside& beside);
 
-  // A stored resource; null when there is none of that name. Lives as long as this.
-  const rest::ResourceSpec* Find(std::string_view group, std::string_view plural) const;
+  // A stored resource, or a subresource of it; null when there is none of that name. Lives as long
+  // as this.
+  const rest::ResourceSpec* Find(std::string_view group, std::string_view plural,
+                                 std::string_view subresource = "") const;
   storage::ObjectStore* FindStore(std::string_view group, std::string_view resource) const override;
+  rest::StoredForm stored_form() const { return parts_.form; }
 
  private:
   // For protobuf messages of all kinds together.

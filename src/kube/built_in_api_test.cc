@@ -27,7 +27,7 @@ class BuiltInApiTest : public ::testing::Test {
                     .feed = feed_,
                     .clock = clock_,
                     .kinds = BuiltInKinds()});
-    api.Install(mux, discovery);
+    api.Install(mux, {.discovery = discovery});
     return mux.ListedPaths();
   }
 

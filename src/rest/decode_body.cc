@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/quote.h"
+#include "schema/crd.h"
 #include "schema/decode_json.h"
 #include "schema/protobuf.h"
 #include "value/yaml.h"
@@ -100,6 +101,12 @@ constexpr Alias kAliases[] = {
     {{"policy", "v1beta1", "Eviction"}, {"policy", "v1", "Eviction"}},
 };
 
+Status VersionMismatch(std::string_view given, const ExpectedBody& expected) {
+  return BadRequestStatus(
+      fmt::format("the API version in the data ({}) does not match the expected API version ({})",
+                  given, ApiVersionText(expected.kind.group, expected.kind.version)));
+}
+
 // Refuses a body of another kind than the URL's.
 ApiResult<void> CheckKind(const schema::Catalog& catalog, const GroupVersionKind& given,
                           const ExpectedBody& expected) {
@@ -108,10 +115,7 @@ ApiResult<void> CheckKind(const schema::Catalog& catalog, const GroupVersionKind
     if (alias.given == given && alias.meant == expected.kind) return {};
   }
   if (given.kind == expected.kind.kind && IsOtherVersion(catalog, given, expected.kind)) {
-    return std::unexpected(BadRequestStatus(
-        fmt::format("the API version in the data ({}) does not match the expected API version ({})",
-                    ApiVersionText(given.group, given.version),
-                    ApiVersionText(expected.kind.group, expected.kind.version))));
+    return std::unexpected(VersionMismatch(ApiVersionText(given.group, given.version), expected));
   }
   return std::unexpected(CannotHandle(given, expected, *KindMisfit(catalog, given, expected.kind)));
 }
@@ -143,6 +147,40 @@ std::optional<DecodedBody> DecodeExpected(const ExpectedBody& expected, std::str
   return DecodedBody{.object = std::move(decoded->object)};
 }
 
+// What strict decoding found becomes a refusal, warnings, or nothing.
+ApiResult<DecodedBody> Judged(schema::Decoded decoded, std::vector<std::string> strict_errors,
+                              const GroupVersionKind& given, const ExpectedBody& expected,
+                              FieldValidation validation) {
+  std::ranges::move(decoded.strict_errors, std::back_inserter(strict_errors));
+  if (validation == FieldValidation::kStrict && !strict_errors.empty()) {
+    return std::unexpected(CannotHandle(
+        given, expected, fmt::format("strict decoding error: {}", fmt::join(strict_errors, ", "))));
+  }
+  DecodedBody result{.object = std::move(decoded.object)};
+  if (validation == FieldValidation::kWarn) result.warnings = std::move(strict_errors);
+  return result;
+}
+
+// A custom object says of which kind it is. That it is another than the URL's, validation finds.
+ApiResult<DecodedBody> DecodeCustom(const ExpectedBody& expected, const schema::TypeMeta& meta,
+                                    std::string_view json, std::string_view body,
+                                    std::vector<std::string> strict_errors,
+                                    FieldValidation validation) {
+  if (meta.kind.empty()) {
+    return std::unexpected(
+        Unrecognized(expected, fmt::format("Object 'Kind' is missing in '{}'", json), body));
+  }
+  auto decoded =
+      schema::DecodeJson(*expected.type, json, {.strict = validation != FieldValidation::kIgnore});
+  const auto given = KindOf(meta.api_version, meta.kind);
+  if (!decoded) return std::unexpected(CannotHandle(given, expected, decoded.error().message));
+  auto judged = Judged(*std::move(decoded), std::move(strict_errors), given, expected, validation);
+  if (judged && meta.api_version != ApiVersionText(expected.kind.group, expected.kind.version)) {
+    return std::unexpected(VersionMismatch(meta.api_version, expected));
+  }
+  return judged;
+}
+
 ApiResult<DecodedBody> DecodeText(const schema::Catalog& catalog, const ExpectedBody& expected,
                                   std::string_view json, std::string_view body,
                                   std::vector<std::string> strict_errors,
@@ -157,6 +195,9 @@ ApiResult<DecodedBody> DecodeText(const schema::Catalog& catalog, const Expected
         fmt::format("couldn't get version/kind; json parse error: {}", meta.error().message),
         body));
   }
+  if (schema::IsCustomObject(*expected.type)) {
+    return DecodeCustom(expected, *meta, json, body, std::move(strict_errors), validation);
+  }
   auto given = CompleteKind(meta->api_version, meta->kind, expected, body);
   if (!given) return std::unexpected(std::move(given).error());
   if (auto checked = CheckKind(catalog, *given, expected); !checked) {
@@ -167,15 +208,9 @@ ApiResult<DecodedBody> DecodeText(const schema::Catalog& catalog, const Expected
   if (!decoded) {
     return std::unexpected(CannotHandle(*given, expected, decoded.error().message));
   }
-  std::ranges::move(decoded->strict_errors, std::back_inserter(strict_errors));
-  if (validation == FieldValidation::kStrict && !strict_errors.empty()) {
-    return std::unexpected(
-        CannotHandle(*given, expected,
-                     fmt::format("strict decoding error: {}", fmt::join(strict_errors, ", "))));
-  }
-  DecodedBody result{.object = WithType(decoded->object, expected)};
-  if (validation == FieldValidation::kWarn) result.warnings = std::move(strict_errors);
-  return result;
+  auto judged = Judged(*std::move(decoded), std::move(strict_errors), *given, expected, validation);
+  if (judged) judged->object = WithType(judged->object, expected);
+  return judged;
 }
 
 ApiResult<DecodedBody> DecodeYaml(const schema::Catalog& catalog, const ExpectedBody& expected,

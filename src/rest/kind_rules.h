@@ -42,6 +42,9 @@ struct KindRules {
                           const value::Value& old, schema::FieldErrors& errors) = nullptr;
   std::vector<std::string> (*warnings)(const WriteScope& scope, const value::Value& object,
                                        const value::Value* old) = nullptr;
+
+  void (*prepare_for_delete)(const WriteScope& scope, value::Ref object) = nullptr;
+  bool (*awaits_finalization)(const value::Value& object) = nullptr;
 };
 
 class RuleStrategy final : public Strategy {
@@ -84,6 +87,12 @@ class RuleStrategy final : public Strategy {
                                     const value::Value* old) const override {
     if (!rules_.warnings || !scope.subresource.empty()) return {};
     return rules_.warnings(scope, object, old);
+  }
+  void PrepareForDelete(const WriteScope& scope, value::Ref object) const override {
+    if (rules_.prepare_for_delete) rules_.prepare_for_delete(scope, object);
+  }
+  bool AwaitsFinalization(const value::Value& object) const override {
+    return rules_.awaits_finalization && rules_.awaits_finalization(object);
   }
 
  private:

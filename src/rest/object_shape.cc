@@ -117,7 +117,8 @@ void ObjectShape::AppendListOpening(const ListResult& list, Body& body) const {
   }
   out += R"(,"metadata":{)";
   if (list.revision != 0) out += fmt::format(R"("resourceVersion":"{}")", list.revision);
-  if (!list.continue_token.empty()) {
+  // Upstream's lists of custom objects always say that there is no more.
+  if (!list.continue_token.empty() || (spec_.custom && shape_ == Shape::kObject)) {
     out += R"(,"continue":)";
     AppendJsonString(out, list.continue_token);
   }

@@ -20,10 +20,15 @@ using value::Path;
 using value::Ref;
 using value::Value;
 
+// The kinds of the outer and inner servers of upstream's chain, which know the rules of the one in
+// between as little as custom kinds do.
+constexpr std::string_view kOtherServers[] = {"apiextensions.k8s.io", "apiregistration.k8s.io"};
+
 MetaRules RulesOf(const ResourceSpec& spec) {
+  const bool other = std::ranges::find(kOtherServers, spec.info->group) != std::end(kOtherServers);
   return {.namespaced = spec.info->scope == schema::Scope::kNamespaced,
           .name_check = spec.strategy->name_check(),
-          .qualified_finalizers = !spec.custom};
+          .qualified_finalizers = !spec.custom && !other};
 }
 
 // What is wrong with the metadata of a changed object. Upstream asks in several places, and its
@@ -65,12 +70,28 @@ ApiResult<void> Check(const ResourceSpec& spec, const Value& object, const Field
   if (errors.empty()) return {};
   // A group that shows another group's objects says what is wrong with those.
   const auto& info = spec.stored != nullptr ? *spec.stored : *spec.info;
+  // A custom object may say that it is of another kind, and is called by it.
+  const auto kind = spec.custom ? object["kind"].AsString() : info.kind;
   return std::unexpected(
-      schema::InvalidStatus(info.group, info.kind, object["metadata"]["name"].AsString(), errors));
+      schema::InvalidStatus(info.group, kind, object["metadata"]["name"].AsString(), errors));
+}
+
+// Of a custom object everything but metadata counts. Where status is apart from the rest, it is
+// already what it was.
+bool ContentDiffers(const Value& object, const Value& old) {
+  const auto differs = [](const Value& from, const Value& to) {
+    return std::ranges::any_of(from.members(), [&](const value::Member& member) {
+      if (member.key() == "metadata") return false;
+      const Value* other = to.Find(*member.name);
+      return other == nullptr || !(*other == member.value);
+    });
+  };
+  return differs(object, old) || differs(old, object);
 }
 
 // Whether anything besides metadata and status differs: what a generation counts.
 bool SpecDiffers(const ResourceSpec& spec, const Value& object, const Value& old) {
+  if (spec.custom) return ContentDiffers(object, old);
   for (const auto& field : spec.stored_type().fields()) {
     const auto name = field.text();
     if (name == "kind" || name == "apiVersion" || name == "metadata" || name == "status") continue;

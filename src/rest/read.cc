@@ -76,7 +76,8 @@ ResourceHandler::ResourceHandler(ResourceSpec spec)
 
 selector::FieldLabels ResourceHandler::field_labels() const {
   // Kinds with fields of their own refuse others in other words than those without.
-  const bool plain = spec_.encoder == nullptr || spec_.encoder->field_labels().empty();
+  const bool plain =
+      !spec_.custom && (spec_.encoder == nullptr || spec_.encoder->field_labels().empty());
   const auto usual =
       plain ? selector::FieldLabels::kGenericRefusal : selector::FieldLabels::kUnsupported;
   return {.supported = selectable_,

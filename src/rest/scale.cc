@@ -1,9 +1,12 @@
 #include "rest/scale.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <utility>
 
 #include "rest/decode_body.h"
+#include "schema/crd.h"
 #include "schema/field_error.h"
 #include "schema/transform.h"
 #include "selector/label_selector.h"
@@ -64,13 +67,18 @@ std::string SelectorText(const Value& selector) {
 
 ScaleProjection::ScaleProjection(const schema::ResourceInfo& resource, const schema::Type& scale,
                                  ScalePaths paths)
-    : scale_(scale),
+    : resource_type_(*resource.type),
+      scale_(scale),
       paths_(std::move(paths)),
       api_version_(ApiVersionText(resource.group, resource.version)),
       replicas_{{api_version_, paths_.spec_replicas}} {}
 
 ApiResult<Document> ScaleProjection::Show(const Document& stored) const {
   const Value object = stored.root();
+  if (schema::IsCustomObject(resource_type_) && !At(object, paths_.spec_replicas).is_int()) {
+    return std::unexpected(InternalErrorStatus(fmt::format(
+        "the spec replicas field \".{}\" does not exist", fmt::join(paths_.spec_replicas, "."))));
+  }
   Builder scale;
   scale.Adopt(stored);
   auto root = scale.root();
@@ -82,7 +90,9 @@ ApiResult<Document> ScaleProjection::Show(const Document& stored) const {
   root.Field("spec").SetField("replicas", Value::Int(At(object, paths_.spec_replicas).AsInt()));
   auto status = root.Field("status");
   status.SetField("replicas", Value::Int(At(object, paths_.status_replicas).AsInt()));
-  status.SetField("selector", scale.String(SelectorText(At(object, paths_.selector))));
+  if (!paths_.selector.empty()) {
+    status.SetField("selector", scale.String(SelectorText(At(object, paths_.selector))));
+  }
   Document shown = std::move(scale).Finish();
   schema::Normalize(scale_, shown);
   return shown;
@@ -103,7 +113,7 @@ ApiResult<Document> ScaleProjection::Put(const Document& shown, const Document* 
   const Value scale = shown.root();
   const Value metadata = stored->root()["metadata"];
   const auto replicas = scale["spec"]["replicas"].AsInt();
-  if (replicas < 0) {
+  if (replicas < 0 && !schema::IsCustomObject(resource_type_)) {
     return std::unexpected(
         schema::InvalidStatus("autoscaling", "Scale", metadata["name"].AsString(),
                               {schema::Invalid(value::Path("spec").Child("replicas"), replicas,
@@ -114,11 +124,7 @@ ApiResult<Document> ScaleProjection::Put(const Document& shown, const Document* 
   SetAt(object.root(), paths_.spec_replicas, Value::Int(replicas));
   auto changed = object.root().Field("metadata");
   const auto version = scale["metadata"]["resourceVersion"];
-  if (version.AsString().empty()) {
-    changed.RemoveField("resourceVersion");
-  } else {
-    changed.SetField("resourceVersion", version);
-  }
+  if (!version.AsString().empty()) changed.SetField("resourceVersion", version);
   auto owners =
       patch::ResourceManagedFields(object.arena(), metadata["managedFields"],
                                    scale["metadata"]["managedFields"], api_version_, replicas_);

@@ -16,7 +16,7 @@ namespace keelson::rest {
 struct ScalePaths {
   std::vector<std::string> spec_replicas{"spec", "replicas"};
   std::vector<std::string> status_replicas{"status", "replicas"};
-  // A label selector, a map of labels, or text; shown as text.
+  // A label selector, a map of labels, or text; shown as text. Empty when there is none.
   std::vector<std::string> selector{"spec", "selector"};
 };
 
@@ -34,6 +34,7 @@ class ScaleProjection final : public Projection {
                                  const value::Document* stored) const override;
 
  private:
+  const schema::Type& resource_type_;
   const schema::Type& scale_;
   const ScalePaths paths_;
   const std::string api_version_;  // of the resource

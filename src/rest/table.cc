@@ -63,6 +63,30 @@ value::Projection PartsOf(const TablePrinter* printer) {
   return value::Projection(paths);
 }
 
+// Texts of anything else than text are its JSON, or what a person would write for a number.
+std::string TextOf(const Value& value) {
+  if (value.is_string()) return std::string(value.AsString());
+  return value.is_null() ? "null" : value::ToJson(value);
+}
+
+// Only the first result is shown; what does not fit the column's type is left empty.
+void PrintColumn(const Cell& cell, const Value& object, Row& row) {
+  const auto found = cell.path->Find(object);
+  if (found.empty()) return row.Null();
+  const Value& value = found[0];
+  if (cell.type == "string") return row.Text(TextOf(value));
+  if (cell.type == "integer" && value.is_number()) {
+    return row.Int(value.is_int() ? value.AsInt() : static_cast<int64_t>(value.AsDouble()));
+  }
+  if (cell.type == "number" && value.is_number()) return row.Double(value.AsDouble());
+  if (cell.type == "boolean" && value.is_bool()) return row.Bool(value.AsBool());
+  if (cell.type == "date" && value.is_string()) {
+    const bool readable = value::ParseTime(value.AsString()).has_value();
+    return readable ? row.Age(value.AsString()) : row.Text("<invalid>");
+  }
+  row.Null();
+}
+
 // What the schema says about the field at `path`.
 std::string_view DescriptionOf(const schema::Type* type, std::string_view path) {
   std::string_view description;
@@ -121,6 +145,16 @@ void Row::Int(int64_t number) {
   Separate();
   char digits[24];
   out_.append(digits, std::to_chars(digits, digits + sizeof digits, number).ptr);
+}
+
+void Row::Double(double number) {
+  Separate();
+  value::AppendJsonDouble(out_, number);
+}
+
+void Row::Null() {
+  Separate();
+  out_ += "null";
 }
 
 void Row::Bool(bool truth) {
@@ -199,6 +233,8 @@ void TableLayout::Print(const CompiledCell& compiled, const Value& object, Row& 
       return row.Age(At(object, path).AsString());
     case Cell::Kind::kComputed:
       return cell.compute(object, row);
+    case Cell::Kind::kColumn:
+      return PrintColumn(cell, object, row);
   }
 }
 

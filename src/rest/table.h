@@ -20,6 +20,7 @@
 #include "rest/body.h"
 #include "rest/options.h"
 #include "schema/resource.h"
+#include "value/json_path.h"
 #include "value/projection.h"
 #include "value/value.h"
 
@@ -36,7 +37,9 @@ class Row {
 
   void Text(std::string_view text);
   void Int(int64_t number);
+  void Double(double number);
   void Bool(bool truth);
+  void Null();
   // The time since then, from a Time or MicroTime; "<unknown>" when there is none.
   void Age(std::string_view time) { Text(AgeText(time)); }
   std::string AgeText(std::string_view time) const;
@@ -69,6 +72,7 @@ struct Cell {
     kCount,     // how many items or members there are
     kAge,       // the time since then
     kComputed,  // whatever `compute` writes: one cell or several
+    kColumn,    // what `path` leads to, in the form of a column of type `type`
   };
   using Compute = void (*)(const value::Value& object, Row& row);
 
@@ -80,6 +84,8 @@ struct Cell {
   Compute compute = nullptr;
   // Stands for a boolean that is missing.
   bool absent_truth = false;
+  const value::JsonPath* path = nullptr;
+  std::string_view type = {};
 };
 
 constexpr Cell TextCell(std::string_view path, std::string_view absent = "") {
@@ -94,6 +100,12 @@ constexpr Cell CountCell(std::string_view path) {
 }
 constexpr Cell ComputedCell(Cell::Compute compute, std::string_view reads) {
   return {.kind = Cell::Kind::kComputed, .reads = reads, .compute = compute};
+}
+// A column of a custom resource: string, integer, number, boolean or date. `reads` is what the path
+// needs.
+constexpr Cell ColumnCell(const value::JsonPath& path, std::string_view reads,
+                          std::string_view type) {
+  return {.kind = Cell::Kind::kColumn, .reads = reads, .path = &path, .type = type};
 }
 inline constexpr Cell kNameCell = TextCell("metadata.name");
 inline constexpr Cell kAgeCell = {.kind = Cell::Kind::kAge, .reads = "metadata.creationTimestamp"};

@@ -92,6 +92,9 @@ class TestResource {
   const ResourceHandler& handler() const { return *handler_; }
 
   FakeClock& clock() { return clock_; }
+  ManualExecutor& executor() { return executor_; }
+  kv::Store& store() { return *store_; }
+  storage::CacheFeed& feed() { return *feed_; }
   const std::vector<std::string>& warnings() const { return warnings_.texts; }
   storage::ObjectStore& objects() { return *objects_; }
 

@@ -32,6 +32,13 @@ struct CrdType {
   size_t bytes() const { return arena ? arena->reserved() : 0; }
 };
 
+// Whether a type is a custom object's: a whole one, or one embedded in another. Such objects are
+// read as they were written, since it is validation that judges them; the types of built-in kinds
+// have names.
+constexpr bool IsCustomObject(const Type& type) {
+  return type.info == nullptr && type.Has(Type::kHasTypeMeta);
+}
+
 // `schema` is openAPIV3Schema. Fails with kInvalid or kTooLarge and "spec.replicas: <what>".
 Result<CrdType> BuildCrdType(const value::Value& schema, const CrdOptions& options);
 

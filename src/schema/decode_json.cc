@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "schema/crd.h"
+#include "schema/custom_object.h"
 #include "schema/decode_context.h"
 #include "schema/struct_entries.h"
 #include "schema/zero.h"
@@ -470,6 +472,7 @@ class Decoder {
 }  // namespace
 
 Result<Decoded> DecodeJson(const Type& type, std::string_view text, const DecodeOptions& options) {
+  if (IsCustomObject(type)) return DecodeCustomJson(type, text, options);
   ArenaRef arena = Arena::Make(text.size() * 4 + 512);
   JsonReader reader(*arena, text);
   Decoded decoded;

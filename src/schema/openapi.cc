@@ -82,8 +82,9 @@ void WriteOperationV3(JsonText& out, const Operation& operation) {
   if (!operation.body.empty()) {
     out.Key("requestBody").Begin();
     WriteContentV3(out,
-                   operation.action == "patch" ? openapi::PatchMediaTypes(Version::kV3)
-                                               : std::span<const std::string_view>(kAnything),
+                   operation.action == "patch"
+                       ? openapi::PatchMediaTypes(Version::kV3, operation.custom)
+                       : std::span<const std::string_view>(kAnything),
                    operation.body);
     if (operation.body_required) out.RawField("required", "true");
     out.End();
@@ -170,7 +171,7 @@ void WriteOperationV2(JsonText& out, const Operation& operation, SharedParameter
       WriteList(out, "consumes", openapi::MediaTypes(operation.produces, Version::kV2));
   } else {
     WriteList(out, "consumes",
-              operation.action == "patch" ? openapi::PatchMediaTypes(Version::kV2)
+              operation.action == "patch" ? openapi::PatchMediaTypes(Version::kV2, operation.custom)
                                           : std::span<const std::string_view>(kAnything));
   }
   WriteList(out, "produces", openapi::MediaTypes(operation.produces, Version::kV2));

@@ -20,10 +20,11 @@ namespace keelson::schema {
 
 struct OpenApiResource {
   const ResourceInfo* info = nullptr;
-  // A custom resource brings its published schema (JSON) and its model's name; the list's model is
-  // the same with "List" behind. Empty for built-in ones.
+  // A custom resource brings its model's name and its published schema, as JSON, for each version
+  // of OpenAPI; the list's model is called the same with "List" behind. Empty for built-in ones.
   std::string model;
-  std::string schema_json;
+  std::string schema_v2;
+  std::string schema_v3;
 };
 
 struct OpenApiSource {

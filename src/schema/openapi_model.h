@@ -40,6 +40,7 @@ struct Operation {
   std::string answer;  // model; empty for a string
   std::vector<int> codes = {200};
   Produces produces = Produces::kObject;
+  bool custom = false;  // of a custom resource, which has no strategic merge patch
 };
 
 struct PathItem {
@@ -55,7 +56,7 @@ inline constexpr std::string_view kMetaModel = "io.k8s.apimachinery.pkg.apis.met
 Paths DocumentPaths(const OpenApiSource& source, std::string_view name);
 
 std::span<const std::string_view> MediaTypes(Produces produces, Version version);
-std::span<const std::string_view> PatchMediaTypes(Version version);
+std::span<const std::string_view> PatchMediaTypes(Version version, bool custom);
 std::string_view CodeText(int code);
 
 // Collects the models that operations refer to, with all they refer to in turn, and writes them.
@@ -72,6 +73,7 @@ class Models {
   void WriteModel(JsonText& out, std::string_view model) const;
   void WriteStruct(JsonText& out, const Type& type) const;
   void WriteScalar(JsonText& out, const Type& type) const;
+  void WriteCustomList(JsonText& out, const OpenApiResource& resource) const;
   void WriteProperty(JsonText& out, const Field& field) const;
   void WriteContent(JsonText& out, const Type& type) const;
   void WriteReference(JsonText& out, const Type& type) const;
@@ -83,6 +85,7 @@ class Models {
   Version version_;
   GroupVersionKind document_;
   std::map<std::string_view, const Type*> by_model_;
+  std::map<std::string, const OpenApiResource*, std::less<>> custom_;
   std::set<std::string, std::less<>> wanted_;
 };
 

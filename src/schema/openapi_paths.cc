@@ -74,6 +74,7 @@ class GroupVersionPaths {
     operation.action = action;
     operation.tag = fmt::format("{}_{}", LowerFirst(GroupWord(group_)), version_);
     operation.kind = {group_, version_, kind};
+    operation.custom = custom_;
     return operation;
   }
 
@@ -114,6 +115,7 @@ class GroupVersionPaths {
 
   void One(const OpenApiResource& resource) {
     const ResourceInfo& info = *resource.info;
+    custom_ = !resource.model.empty();
     const bool namespaced = info.scope == Scope::kNamespaced;
     const std::string model =
         resource.model.empty() ? std::string(info.type->info->model) : resource.model;
@@ -142,7 +144,9 @@ class GroupVersionPaths {
     Object(info, object, model, namespaced, scope, "", info.kind, info.verbs);
     if (info.verbs & kVerbDelete) Delete(info, object, model, namespaced, scope);
     if (info.verbs & kVerbWatch) Watches(info, namespaced, scope);
-    for (const Subresource& sub : info.subresources) Sub(info, sub, object, namespaced, scope);
+    for (const Subresource& sub : info.subresources) {
+      Sub(resource, sub, object, namespaced, scope);
+    }
   }
 
   void List(const ResourceInfo& info, std::string path, const std::string& model, bool namespaced,
@@ -262,8 +266,9 @@ class GroupVersionPaths {
     }
   }
 
-  void Sub(const ResourceInfo& info, const Subresource& sub, const std::string& object,
+  void Sub(const OpenApiResource& resource, const Subresource& sub, const std::string& object,
            bool namespaced, const std::string& scope) {
+    const ResourceInfo& info = *resource.info;
     const std::string path = fmt::format("{}/{}", object, sub.name);
     const std::string suffix = Capital(sub.name);
     if (sub.verbs & kVerbConnect) {
@@ -272,7 +277,10 @@ class GroupVersionPaths {
       return;
     }
     const size_t before = paths_.contains(path) ? paths_[path].operations.size() : 0;
-    const std::string model = sub.options ? "" : std::string(sub.type->info->model);
+    // The status of a custom resource shows the resource itself.
+    const std::string model = sub.options      ? ""
+                              : sub.type->info ? std::string(sub.type->info->model)
+                                               : resource.model;
     Object(info, path, model, namespaced, scope, suffix, sub.body.kind, sub.verbs);
     if (sub.verbs & kVerbCreate) {
       Operation create = Write(info, "post", "post", "CreateOptions", model, {200, 201, 202});
@@ -336,6 +344,7 @@ class GroupVersionPaths {
   std::string_view group_;
   std::string_view version_;
   std::string word_;
+  bool custom_ = false;  // the resource at hand
   std::string root_;
   const GroupVersionInfo* meta_ = nullptr;
   Paths paths_;
@@ -430,14 +439,18 @@ std::span<const std::string_view> MediaTypes(Produces produces, Version version)
   return {};
 }
 
-std::span<const std::string_view> PatchMediaTypes(Version version) {
+std::span<const std::string_view> PatchMediaTypes(Version version, bool custom) {
   static constexpr std::string_view kListed[] = {
       "application/json-patch+json", "application/merge-patch+json",
       "application/strategic-merge-patch+json", "application/apply-patch+yaml"};
   static constexpr std::string_view kSorted[] = {
       "application/apply-patch+yaml", "application/json-patch+json", "application/merge-patch+json",
       "application/strategic-merge-patch+json"};
-  return version == Version::kV3 ? kSorted : kListed;
+  static constexpr std::string_view kListedCustom[] = {"application/json-patch+json",
+                                                       "application/merge-patch+json",
+                                                       "application/apply-patch+yaml"};
+  if (version == Version::kV3) return std::span(kSorted).first(custom ? 3 : 4);
+  return custom ? std::span<const std::string_view>(kListedCustom) : kListed;
 }
 
 std::string_view CodeText(int code) {

@@ -4,6 +4,8 @@
 // elements of lists and maps carry the default that a Go zero value gives them. v2: the reference
 // stands beside the description, and there are no defaults at all.
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "schema/openapi_model.h"
@@ -83,13 +85,16 @@ Models::Models(const OpenApiSource& source, Version version, GroupVersionKind do
   for (const GroupVersionInfo& info : source.catalog->group_versions())
     for (const Type* type : info.types)
       if (!type->info->model.empty()) by_model_.emplace(type->info->model, type);
+  for (const OpenApiResource& resource : source.resources) {
+    if (resource.model.empty()) continue;
+    custom_.emplace(resource.model, &resource);
+    custom_.emplace(resource.model + "List", &resource);
+  }
 }
 
 const OpenApiResource* Models::FindCustom(std::string_view model) const {
-  for (const OpenApiResource& resource : source_.resources)
-    if (!resource.model.empty() && (model == resource.model || model == resource.model + "List"))
-      return &resource;
-  return nullptr;
+  const auto found = custom_.find(model);
+  return found != custom_.end() ? found->second : nullptr;
 }
 
 void Models::Add(std::string_view model) {
@@ -128,11 +133,33 @@ void Models::WriteModel(JsonText& out, std::string_view model) const {
                                              : WriteScalar(out, *found->second);
     return;
   }
-  if (const OpenApiResource* custom = FindCustom(model); custom && model == custom->model) {
-    out.Raw(custom->schema_json);
+  if (const OpenApiResource* custom = FindCustom(model)) {
+    if (model != custom->model) return WriteCustomList(out, *custom);
+    out.Raw(version_ == Version::kV3 ? custom->schema_v3 : custom->schema_v2);
     return;
   }
   out.Begin().Field("type", "object").End();  // Patch: any of the four forms
+}
+
+void Models::WriteCustomList(JsonText& out, const OpenApiResource& resource) const {
+  const ResourceInfo& info = *resource.info;
+  const auto reference = [&](std::string_view model) {
+    return fmt::format(
+        "{}{}", version_ == Version::kV3 ? "#/components/schemas/" : "#/definitions/", model);
+  };
+  out.Begin();
+  out.Field("description", fmt::format("{} is a list of {}", info.list_kind, info.kind));
+  out.Field("type", "object").RawField("required", R"(["items"])");
+  out.Key("properties").Begin();
+  out.Key("apiVersion").Begin().Field("type", "string").End();
+  out.Key("items").Begin().Field("type", "array");
+  out.Key("items").Begin().Field("$ref", reference(resource.model)).End().End();
+  out.Key("kind").Begin().Field("type", "string").End();
+  out.Key("metadata").Begin().Field("$ref", reference(std::string(kMetaModel) + "ListMeta")).End();
+  out.End();
+  out.Key("x-kubernetes-group-version-kind").BeginList().Begin();
+  out.Field("group", info.group).Field("kind", info.list_kind).Field("version", info.version);
+  out.End().EndList().End();
 }
 
 void Models::WriteScalar(JsonText& out, const Type& type) const {

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "schema/crd.h"
+#include "schema/custom_object.h"
 #include "schema/zero.h"
 
 namespace keelson::schema {
@@ -144,7 +146,8 @@ class Normalizer {
   Value Walk(const Type& type, const Value& value) {
     switch (type.kind) {
       case TypeKind::kStruct:
-        return value.is_object() ? Struct(type, value) : value.Shared();
+        if (!value.is_object()) return value.Shared();
+        return IsCustomObject(type) ? NormalizeCustom(type, value, arena_) : Struct(type, value);
       case TypeKind::kList:
         return MapItems(value, arena_, [&](const Value& item, size_t) {
           return item.is_null() ? ZeroValue(*type.element, arena_) : Walk(*type.element, item);

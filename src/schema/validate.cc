@@ -2,11 +2,13 @@
 
 #include <re2/re2.h>
 
+#include <algorithm>
 #include <cmath>
 #include <memory>
 #include <string>
 #include <unordered_map>
 
+#include "schema/crd.h"
 #include "value/json.h"
 
 namespace keelson::schema {
@@ -107,8 +109,8 @@ std::string NumberText(double number, bool integral) {
 
 class Validator {
  public:
-  FieldErrors Run(const Type& type, const Value& value) {
-    Check(type, value, Path());
+  FieldErrors Run(const Type& type, const Value& value, const Value* old) {
+    Check(type, value, Path(), old);
     return std::move(errors_);
   }
 
@@ -121,7 +123,8 @@ class Validator {
     if (errors_.size() < kMaxErrors) errors_.push_back(std::move(error));
   }
 
-  void Check(const Type& type, const Value& value, const Path& path) {
+  void Check(const Type& type, const Value& value, const Path& path, const Value* old) {
+    if (old != nullptr && *old == value) return;
     if (value.is_null() && type.Has(Type::kNullable)) return;
     if (!TypeFits(type.kind, value)) {
       std::string_view actual = ActualType(value);
@@ -132,30 +135,47 @@ class Validator {
     if (value.is_null()) return;
     for (const Rule& rule : type.rules()) Logical(rule, value, path);
     for (const Rule& rule : type.rules()) Simple(rule, value, path);
-    if (value.is_list() && type.element && type.kind == TypeKind::kList) Items(type, value, path);
-    if (value.is_object()) Object(type, value, path);
+    if (value.is_list() && type.element && type.kind == TypeKind::kList) {
+      Items(type, value, path, old);
+    }
+    if (value.is_object()) Object(type, value, path, old);
   }
 
-  void Items(const Type& type, const Value& value, const Path& path) {
+  // The item that was there before with the same keys. Items of other lists cannot be told apart.
+  static const Value* Before(const Type& list, const Value& item, const Value* old) {
+    if (old == nullptr || list.list_type != ListType::kMap) return nullptr;
+    for (const Value& before : old->items()) {
+      const auto same = [&](std::string_view key) { return before[key] == item[key]; };
+      if (std::ranges::all_of(list.keys(), same)) return &before;
+    }
+    return nullptr;
+  }
+
+  void Items(const Type& type, const Value& value, const Path& path, const Value* old) {
     for (size_t i = 0; i < value.items().size(); ++i) {
-      Path item = path.Index(i);
-      Check(*type.element, value.items()[i], item);
+      const Value& item = value.items()[i];
+      Path inner = path.Index(i);
+      Check(*type.element, item, inner, Before(type, item, old));
     }
   }
 
-  void Object(const Type& type, const Value& value, const Path& path) {
+  void Object(const Type& type, const Value& value, const Path& path, const Value* old) {
+    const auto before = [&](const Member& member) {
+      return old != nullptr ? old->Find(*member.name) : nullptr;
+    };
     if (type.kind == TypeKind::kMap && type.element) {
       for (const Member& member : value.members()) {
         Path inner = path.Child(member.key());
-        Check(*type.element, member.value, inner);
+        Check(*type.element, member.value, inner, before(member));
       }
       return;
     }
     for (const Member& member : value.members()) {
       const Field* field = type.Find(*member.name);
-      if (!field) continue;
+      // The rules for metadata are the same for all kinds.
+      if (!field || (IsCustomObject(type) && member.key() == "metadata")) continue;
       Path inner = path.Child(member.key());
-      Check(*field->type, member.value, inner);
+      Check(*field->type, member.value, inner, before(member));
     }
     for (const Field& field : type.fields()) {
       if (field.required() && !value.Find(*field.name)) {
@@ -167,7 +187,7 @@ class Validator {
   void Logical(const Rule& rule, const Value& value, const Path& path) {
     auto fails = [&](const Type& type) {
       Validator inner;
-      inner.Check(type, value, path);
+      inner.Check(type, value, path, nullptr);
       return std::move(inner.errors_);
     };
     auto refuse = [&](std::string_view what) {
@@ -395,9 +415,17 @@ void CheckListTypes(const Type& type, const Value& value, const Path& path, Fiel
 
 }  // namespace
 
-FieldErrors ValidateStructure(const Type& type, const Value& object) {
+FieldErrors ValidateStructure(const Type& type, const Value& object, const Value* old) {
   if (!type.Has(Type::kHasRules) && type.kind != TypeKind::kStruct) return {};
-  return Validator().Run(type, object);
+  return Validator().Run(type, object, old);
+}
+
+bool HasCelRules(const Type& type) {
+  if (!type.Has(Type::kHasRules)) return false;
+  if (type.FindRule(RuleKind::kCel) != nullptr) return true;
+  if (type.element != nullptr && HasCelRules(*type.element)) return true;
+  return std::ranges::any_of(type.fields(),
+                             [](const Field& field) { return HasCelRules(*field.type); });
 }
 
 FieldErrors ValidateListTypes(const Type& type, const Value& object) {

@@ -13,7 +13,13 @@
 
 namespace keelson::schema {
 
-FieldErrors ValidateStructure(const Type& type, const value::Value& object);
+// `old` is what a changed object was before, or null. What has not changed since is not judged
+// again, so that objects can be changed though their schema has become stricter meanwhile.
+FieldErrors ValidateStructure(const Type& type, const value::Value& object,
+                              const value::Value* old = nullptr);
+
+// Whether a rule in CEL applies to anything of the type.
+bool HasCelRules(const Type& type);
 
 // Lists of type set hold no value twice, lists of type map no key twice. Upstream checks this apart
 // from the above, and only when the object is otherwise well formed.

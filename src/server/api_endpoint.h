@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "rest/discovery.h"
-#include "rest/media_type.h"
 #include "rest/resource.h"
+#include "server/discovery_endpoint.h"
 #include "server/endpoint.h"
 #include "server/request_metrics.h"
 
@@ -29,9 +29,8 @@ class ApiEndpoint final : public Endpoint {
 
   Pending Serve(RequestContext& context) override;
 
-  // The roots to register with PathMux::HandleService: /api, /apis/<group> and, when the server
-  // offers discovery, /apis, which lists the groups.
-  std::vector<std::string> roots(bool discovery) const;
+  // The roots to register with PathMux::HandleService: /api and /apis/<group>.
+  std::vector<std::string> roots() const;
 
  private:
   struct Document {
@@ -55,16 +54,13 @@ class ApiEndpoint final : public Endpoint {
 
   void RenderDocuments(const schema::Catalog& catalog);
   void ServeDiscovery(RequestContext& context) const;
-  void ServeAggregated(RequestContext& context, const rest::DiscoveryMedia& media) const;
   Pending ServeResource(RequestContext& context) const;
 
   const std::vector<rest::DiscoveryGroup> groups_;
   std::map<Key, Entry> handlers_;
   std::deque<InstrumentedRoute> routes_;
   std::map<std::string, Document, std::less<>> documents_;  // by path
-  rest::AggregatedDiscovery aggregated_legacy_;
-  rest::AggregatedDiscovery aggregated_groups_;
-  const schema::Type* aggregated_type_ = nullptr;
+  AggregatedAnswer aggregated_legacy_;
   const schema::Type* versions_type_ = nullptr;
 };
 

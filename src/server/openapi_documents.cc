@@ -1,5 +1,9 @@
 #include "server/openapi_documents.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -14,20 +18,58 @@ constexpr int kLevel = 6;
 
 }  // namespace
 
-OpenApiDocuments::OpenApiDocuments(schema::OpenApiSource source, std::unique_ptr<Executor> worker,
+OpenApiDocuments::OpenApiDocuments(Parts parts, std::unique_ptr<Executor> worker,
                                    const Clock& clock, size_t budget)
-    : source_(std::move(source)), clock_(clock), budget_(budget), worker_(std::move(worker)) {
+    : source_(std::move(parts.source)),
+      fixed_resources_(source_.resources.size()),
+      supplement_(parts.supplement),
+      clock_(clock),
+      budget_(budget),
+      worker_(std::move(worker)) {
   for (auto& name : schema::OpenApiV3Names(source_)) known_[std::move(name)];
   known_[std::string(kVersion2)];
 }
 
 OpenApiDocuments::~OpenApiDocuments() = default;
 
-bool OpenApiDocuments::Has(std::string_view name) const { return known_.contains(name); }
+// Documents of group-versions that only the catalog has stay as they are.
+void OpenApiDocuments::Refresh() {
+  if (supplement_ == nullptr || supplement_version_ == supplement_->version()) return;
+  supplement_version_ = supplement_->version();
+  const auto names_of_supplement = [this] {
+    std::set<std::string> names;
+    for (size_t i = fixed_resources_; i < source_.resources.size(); ++i) {
+      const auto& info = *source_.resources[i].info;
+      names.insert(fmt::format("apis/{}", info.group));
+      names.insert(fmt::format("apis/{}/{}", info.group, info.version));
+    }
+    return names;
+  };
+  auto changed = names_of_supplement();
+  auto more = supplement_->Current();
+  source_.resources.resize(fixed_resources_);
+  std::ranges::move(more.resources, std::back_inserter(source_.resources));
+  supplement_owner_ = std::move(more.owner);
+  changed.merge(names_of_supplement());
+  changed.insert(std::string(kVersion2));
+  for (const auto& name : changed) Forget(name);
+  for (auto& name : schema::OpenApiV3Names(source_)) known_[std::move(name)];
+  known_[std::string(kVersion2)];
+}
+
+void OpenApiDocuments::Forget(const std::string& name) {
+  known_.erase(name);
+  for (auto form : {Form::kJson, Form::kProtobuf}) {
+    const auto found = kept_.find({name, form});
+    if (found == kept_.end()) continue;
+    kept_bytes_ -= found->second.gzip.size();
+    recent_.erase(found->second.place);
+    kept_.erase(found);
+  }
+}
 
 Task<Result<OpenApiDocuments::Document>> OpenApiDocuments::Get(std::string name, Form form,
                                                                bool compressed) {
-  if (!Has(name)) co_return Fail(ErrorCode::kNotFound, "no OpenAPI document {}", name);
   auto done = Completion<Result<Document>>::Create();
   worker_->Post([this, done, name = std::move(name), form, compressed] {
     done->Set(Make(name, form, compressed));
@@ -43,6 +85,8 @@ Task<Slice> OpenApiDocuments::Index() {
 
 Result<OpenApiDocuments::Document> OpenApiDocuments::Make(const std::string& name, Form form,
                                                           bool compressed) {
+  Refresh();
+  if (!known_.contains(name)) return Fail(ErrorCode::kNotFound, "no OpenAPI document {}", name);
   const Key key{name, form};
   const Kept* kept = Find(key);
   if (kept == nullptr) {
@@ -66,6 +110,7 @@ Result<OpenApiDocuments::Document> OpenApiDocuments::Make(const std::string& nam
 }
 
 Slice OpenApiDocuments::MakeIndex() {
+  Refresh();
   std::vector<schema::OpenApiEntry> entries;
   for (const auto& [name, known] : known_) {
     if (name == kVersion2) continue;

@@ -16,6 +16,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/bytes.h"
 #include "base/clock.h"
@@ -25,6 +26,20 @@
 #include "schema/openapi.h"
 
 namespace keelson::server {
+
+// Resources that come and go while the server runs. Any thread.
+class OpenApiSupplement {
+ public:
+  struct Resources {
+    std::vector<schema::OpenApiResource> resources;
+    std::shared_ptr<const void> owner;  // of what they point to
+  };
+
+  virtual ~OpenApiSupplement() = default;
+  // Another number whenever Current() tells something else.
+  virtual uint64_t version() const = 0;
+  virtual Resources Current() const = 0;
+};
 
 class OpenApiDocuments {
  public:
@@ -39,12 +54,15 @@ class OpenApiDocuments {
   // The document for everything, in version 2. All other names are of version 3.
   static constexpr std::string_view kVersion2 = "";
 
-  // Works on `worker` only and keeps at most `budget` compressed bytes.
-  OpenApiDocuments(schema::OpenApiSource source, std::unique_ptr<Executor> worker,
-                   const Clock& clock, size_t budget = 2 << 20);
-  ~OpenApiDocuments();
+  struct Parts {
+    schema::OpenApiSource source;
+    const OpenApiSupplement* supplement = nullptr;  // more resources; outlives the documents
+  };
 
-  bool Has(std::string_view name) const;
+  // Works on `worker` only and keeps at most `budget` compressed bytes.
+  OpenApiDocuments(Parts parts, std::unique_ptr<Executor> worker, const Clock& clock,
+                   size_t budget = 2 << 20);
+  ~OpenApiDocuments();
 
   // kNotFound for a name that is not among them. `compressed` asks for gzip.
   Task<Result<Document>> Get(std::string name, Form form, bool compressed);
@@ -69,6 +87,8 @@ class OpenApiDocuments {
   };
 
   // On the worker.
+  void Refresh();
+  void Forget(const std::string& name);
   Result<Document> Make(const std::string& name, Form form, bool compressed);
   Slice MakeIndex();
   Result<std::string> Render(const std::string& name) const;
@@ -76,7 +96,11 @@ class OpenApiDocuments {
   const Kept& Keep(const Key& key, std::string_view bytes);
   const Kept* Find(const Key& key);
 
-  const schema::OpenApiSource source_;
+  schema::OpenApiSource source_;
+  const size_t fixed_resources_;  // of the source; what follows is the supplement's
+  const OpenApiSupplement* const supplement_;
+  uint64_t supplement_version_ = 0;
+  std::shared_ptr<const void> supplement_owner_;
   const Clock& clock_;
   const size_t budget_;
 

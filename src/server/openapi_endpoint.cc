@@ -138,7 +138,7 @@ Task<void> OpenApiIndex::Answer(RequestContext& context) {
 
 Pending OpenApiV3::Serve(RequestContext& context) {
   auto name = context.path.substr(kPrefix.size());
-  if (name.empty() || !documents_->Has(name)) {
+  if (name.empty()) {
     context.response.Send(404, {});
     return std::nullopt;
   }
@@ -154,6 +154,10 @@ Pending OpenApiV3::Serve(RequestContext& context) {
 Task<void> OpenApiV3::Answer(RequestContext& context, std::string name, Form form) {
   const bool compressed = AcceptsGzip(context.request);
   auto document = co_await documents_->Get(name, form, compressed);
+  if (!document && document.error().code == ErrorCode::kNotFound) {
+    context.response.headers().Remove("vary");
+    co_return context.response.Send(404, {});
+  }
   if (!document) co_return context.response.Send(503, {});
   const auto type = form == Form::kJson ? kTypesV3[0] : kProtobufV3;
   auto& headers = context.response.headers();

@@ -27,8 +27,9 @@ class OpenApiEndpointTest : public ::testing::Test {
     auto worker = std::make_unique<ManualExecutor>();
     worker_ = worker.get();
     InstallOpenApi(mux_,
-                   std::make_shared<OpenApiDocuments>(schema::DefaultOpenApiSource(api::kCatalog),
-                                                      std::move(worker), clock_, budget),
+                   std::make_shared<OpenApiDocuments>(
+                       OpenApiDocuments::Parts{schema::DefaultOpenApiSource(api::kCatalog)},
+                       std::move(worker), clock_, budget),
                    clock_);
   }
 

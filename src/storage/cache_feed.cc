@@ -126,15 +126,16 @@ std::shared_ptr<WatchCache> CacheFeed::Add(std::shared_ptr<const ResourceOptions
   auto cache =
       std::make_shared<WatchCache>(std::move(resource), options_.log, clock_, &budget_, position_);
   std::lock_guard lock(caches_mutex_);
-  bool added = caches_.emplace(cache->key_prefix(), cache).second;
-  KEELSON_CHECK(added);
+  caches_.emplace(cache->key_prefix(), cache);
   return cache;
 }
 
 void CacheFeed::Remove(const std::shared_ptr<WatchCache>& cache) {
   {
     std::lock_guard lock(caches_mutex_);
-    caches_.erase(cache->key_prefix());
+    const auto [first, last] = caches_.equal_range(cache->key_prefix());
+    const auto found = std::find_if(first, last, [&](const auto& e) { return e.second == cache; });
+    if (found != last) caches_.erase(found);
   }
   gate_.Spawn(executor_, DropCache(cache));
 }
@@ -211,11 +212,15 @@ void CacheFeed::Deliver(const kv::WatchBatch& batch) {
       auto key = event.kv.key.view();
       auto after = caches_.upper_bound(key);
       if (after == caches_.begin()) continue;
-      const auto& [prefix, cache] = *std::prev(after);
-      if (!key.starts_with(prefix) || (!cache->ready() && !cache->filling())) continue;
-      auto entry = std::ranges::find(touched, cache, [](const auto& pair) { return pair.first; });
-      if (entry == touched.end()) entry = touched.insert(entry, {cache, {}});
-      entry->second.push_back(event);
+      const auto& prefix = std::prev(after)->first;
+      if (!key.starts_with(prefix)) continue;
+      for (auto at = caches_.lower_bound(prefix); at != after; ++at) {
+        const auto& cache = at->second;
+        if (!cache->ready() && !cache->filling()) continue;
+        auto entry = std::ranges::find(touched, cache, [](const auto& pair) { return pair.first; });
+        if (entry == touched.end()) entry = touched.insert(entry, {cache, {}});
+        entry->second.push_back(event);
+      }
     }
   }
   for (const auto& [cache, events] : touched) cache->Apply(events);

@@ -52,7 +52,8 @@ class CacheFeed {
   Task<void> Stop();
 
   // A cache for the resource, cold. Resources come and go while the feed runs; prefixes do not
-  // nest.
+  // nest. The same objects may have several caches, seen in different ways, while one takes the
+  // other's place.
   std::shared_ptr<WatchCache> Add(std::shared_ptr<const ResourceOptions> resource);
   void Remove(const std::shared_ptr<WatchCache>& cache);
 
@@ -103,7 +104,7 @@ class CacheFeed {
   Gate gate_;
 
   mutable std::mutex caches_mutex_;
-  std::map<std::string, std::shared_ptr<WatchCache>, std::less<>> caches_;  // by key prefix
+  std::multimap<std::string, std::shared_ptr<WatchCache>, std::less<>> caches_;  // by key prefix
 
   // On the executor.
   std::unique_ptr<kv::Watch> watch_;

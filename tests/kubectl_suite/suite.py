@@ -16,6 +16,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from client import Kubectl, Server  # noqa: E402
 from steps import kubectl  # noqa: E402
 from test_cluster import Cluster  # noqa: E402, F401
+from test_custom import Custom  # noqa: E402, F401
 from test_deleting import Deleting  # noqa: E402, F401
 from test_kinds import Kinds  # noqa: E402, F401
 from test_nodes import Nodes  # noqa: E402, F401

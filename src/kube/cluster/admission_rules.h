@@ -31,12 +31,6 @@ void CheckMatchResources(const api::admissionregistration_v1::MatchResources& ma
 void CheckMatchConditions(const value::Value& conditions, const value::Path& path,
                           schema::FieldErrors& errors);
 
-// https://host/path and nothing more.
-void CheckWebhookUrl(std::string_view url, const value::Path& path, schema::FieldErrors& errors);
-// A ServiceReference.
-void CheckWebhookService(const value::Value& service, const value::Path& path,
-                         schema::FieldErrors& errors);
-
 // Names that a future release keeps for objects from files.
 std::vector<std::string> WarnAboutStaticName(const rest::WriteScope& scope,
                                              const value::Value& object, const value::Value* old);

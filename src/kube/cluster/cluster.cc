@@ -13,7 +13,6 @@ std::span<const rest::KindStrategy> Strategies() {
       {"admissionregistration.k8s.io", "validatingadmissionpolicybindings",
        &kValidatingPolicyBinding},
       {"admissionregistration.k8s.io", "validatingwebhookconfigurations", &kWebhookConfiguration},
-      {"apiextensions.k8s.io", "customresourcedefinitions", &kCustomResourceDefinition},
       {"apiregistration.k8s.io", "apiservices", &kApiService},
       {"certificates.k8s.io", "certificatesigningrequests", &kSigningRequest},
       {"flowcontrol.apiserver.k8s.io", "flowschemas", &kFlowSchema},

@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include "api/admissionregistration_v1.h"
-#include "api/apiextensions_v1.h"
 #include "api/apiregistration_v1.h"
 #include "api/certificates_v1.h"
 #include "api/flowcontrol_v1.h"
@@ -13,7 +12,7 @@
 #include "api/resource_v1.h"
 #include "api/scheduling_v1.h"
 #include "api/storage_v1.h"
-#include "kube/testing_kind.h"
+#include "rest/testing_kind.h"
 
 namespace keelson::kube::cluster {
 namespace {
@@ -24,9 +23,9 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 
 template <typename Kind>
-KindTester Tester(std::string_view resource) {
-  return KindTester(Kind::Schema(), schema::DefaultHooks(Defaults()),
-                    StrategyOf(Strategies(), resource));
+rest::KindTester Tester(std::string_view resource) {
+  return rest::KindTester(Kind::Schema(), schema::DefaultHooks(Defaults()),
+                          rest::StrategyOf(Strategies(), resource));
 }
 
 TEST(NetworkPolicy, ConcernsWhatItSpeaksOf) {
@@ -175,47 +174,6 @@ TEST(ApiService, IsNamedAfterWhatItServes) {
                               R"("groupPriorityMinimum":1,"versionPriority":1}})"),
               ElementsAre("metadata.name: Invalid value: \"bad\": must be "
                           "`spec.version+\".\"+spec.group`: \"v1.g\""));
-}
-
-std::string Definition(std::string_view schema) {
-  return R"({"metadata":{"name":"as.x.io"},"spec":{"group":"x.io","scope":"Cluster","names":)"
-         R"({"plural":"as","kind":"A"},"versions":[{"name":"v1","served":true,"storage":true,)"
-         R"("schema":{"openAPIV3Schema":)" +
-         std::string(schema) + "}}]}}";
-}
-
-TEST(CustomResourceDefinition, FillsInItsNames) {
-  const auto definitions =
-      Tester<api::apiextensions_v1::CustomResourceDefinition>("customresourcedefinitions");
-  const auto stored = definitions.Prepared(Definition(R"({"type":"object"})"));
-  EXPECT_THAT(stored, HasSubstr(R"("singular":"a","kind":"A","listKind":"AList")"));
-  EXPECT_THAT(stored, HasSubstr(R"("conversion":{"strategy":"None"})"));
-  EXPECT_THAT(stored, HasSubstr(R"("storedVersions":["v1"])"));
-  EXPECT_THAT(definitions.Create(Definition(R"({"type":"object"})")), IsEmpty());
-}
-
-TEST(CustomResourceDefinition, MustDescribeEveryField) {
-  const auto definitions =
-      Tester<api::apiextensions_v1::CustomResourceDefinition>("customresourcedefinitions");
-  EXPECT_THAT(
-      definitions.Create(Definition(
-          R"({"type":"object","properties":{"a":{},"b":{"type":"array"},"g":{"type":"string",)"
-          R"("pattern":"("}}})")),
-      ElementsAre("spec.validation.openAPIV3Schema.properties[a].type: Required value: must not be "
-                  "empty for specified object fields",
-                  "spec.validation.openAPIV3Schema.properties[b].items: Required value: must be "
-                  "specified",
-                  "spec.validation.openAPIV3Schema.properties[g].pattern: Invalid value: \"(\": "
-                  "must be a valid regular expression, but isn't: error parsing regexp: missing "
-                  "closing ): `(`"));
-}
-
-TEST(CustomResourceDefinition, NeedsOneStorageVersion) {
-  const auto definitions =
-      Tester<api::apiextensions_v1::CustomResourceDefinition>("customresourcedefinitions");
-  EXPECT_THAT(definitions.Create(R"({"metadata":{"name":"as.x.io"},"spec":{"group":"x.io","scope":)"
-                                 R"("Cluster","names":{"plural":"as","kind":"A"},"versions":[]}})"),
-              Contains(HasSubstr("must have exactly one version marked as storage version")));
 }
 
 }  // namespace

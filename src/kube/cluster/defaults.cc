@@ -3,7 +3,6 @@
 #include <chrono>
 
 #include "api/admissionregistration_v1.h"
-#include "api/apiextensions_v1.h"
 #include "api/apiregistration_v1.h"
 #include "api/flowcontrol_v1.h"
 #include "api/networking_v1.h"
@@ -127,41 +126,6 @@ void DefaultDeviceTaint(StructEditor& taint) {
             taint.String(value::FormatTime({.seconds = now.time_since_epoch().count()})));
 }
 
-// --- custom resource definitions -----------------------------------------------------------------
-
-void DefaultDefinitionNames(StructEditor& names) {
-  using Names = apiextensions_v1::CustomResourceDefinitionNames::Names;
-  const auto kind = names.Get(Names::kind).AsString();
-  std::string singular(kind);
-  for (char& c : singular) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  if (!singular.empty()) names.SetDefault(Names::singular, names.String(singular));
-  if (!kind.empty()) names.SetDefault(Names::listKind, names.String(std::string(kind) + "List"));
-}
-
-void DefaultDefinitionSpec(StructEditor& spec) {
-  static const value::Member kNone[] = {
-      {&apiextensions_v1::CustomResourceConversion::Names::strategy, Text("None")}};
-  spec.SetDefault(apiextensions_v1::CustomResourceDefinitionSpec::Names::conversion,
-                  Value::Object(kNone));
-}
-
-// The version that objects are stored in has been stored in from the start.
-void DefaultDefinition(StructEditor& definition) {
-  using Definition = apiextensions_v1::CustomResourceDefinition;
-  using Status = apiextensions_v1::CustomResourceDefinitionStatus;
-  StructEditor status(Status::Schema(), definition.Get(Definition::Names::status),
-                      definition.arena());
-  if (!status.IsUnset(Status::Names::storedVersions)) return;
-  for (auto version : Definition(definition.value()).spec().versions()) {
-    if (!version.storage()) continue;
-    auto* stored = definition.arena().AllocateArray<Value>(1);
-    stored[0] = Value::String(version.name());
-    status.Set(Status::Names::storedVersions, Value::List({stored, 1}));
-    definition.Set(Definition::Names::status, status.value());
-    return;
-  }
-}
-
 }  // namespace
 
 std::span<const schema::DefaultHook> Defaults() {
@@ -187,8 +151,6 @@ std::span<const schema::DefaultHook> Defaults() {
        FillDefaults<kRuleScope<NamedRuleWithOperations::Names>>},
       {&admissionregistration_v1::ServiceReference::Schema(),
        FillDefaults<kServicePort<admissionregistration_v1::ServiceReference::Names>>},
-      {&apiextensions_v1::ServiceReference::Schema(),
-       FillDefaults<kServicePort<apiextensions_v1::ServiceReference::Names>>},
       {&apiregistration_v1::ServiceReference::Schema(),
        FillDefaults<kServicePort<apiregistration_v1::ServiceReference::Names>>},
       {&ValidatingAdmissionPolicySpec::Schema(),
@@ -201,9 +163,6 @@ std::span<const schema::DefaultHook> Defaults() {
       {&resource_v1::DeviceSubRequest::Schema(),
        DefaultDeviceRequest<resource_v1::DeviceSubRequest::Names>},
       {&resource_v1::DeviceTaint::Schema(), DefaultDeviceTaint},
-      {&apiextensions_v1::CustomResourceDefinition::Schema(), DefaultDefinition},
-      {&apiextensions_v1::CustomResourceDefinitionSpec::Schema(), DefaultDefinitionSpec},
-      {&apiextensions_v1::CustomResourceDefinitionNames::Schema(), DefaultDefinitionNames},
   };
   return kHooks;
 }

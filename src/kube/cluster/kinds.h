@@ -39,7 +39,6 @@ extern Rules kResourceClaimTemplate;
 extern Rules kResourceSlice;
 
 extern Rules kApiService;
-extern Rules kCustomResourceDefinition;
 
 extern Rules kSigningRequest;
 extern Rules kSigningRequestApproval;

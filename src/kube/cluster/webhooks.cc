@@ -11,6 +11,7 @@
 #include "kube/cluster/kinds.h"
 #include "rest/field_checks.h"
 #include "rest/seen_texts.h"
+#include "rest/webhook_checks.h"
 
 namespace keelson::kube::cluster {
 namespace {
@@ -72,9 +73,9 @@ void CheckClient(const Value& client, const Path& path, FieldErrors& errors) {
   if (by_url == by_service) {
     errors.push_back(Required(path, "exactly one of url or service is required"));
   } else if (by_url) {
-    CheckWebhookUrl(client["url"].AsString(), path.Child("url"), errors);
+    rest::CheckWebhookUrl(client["url"].AsString(), path.Child("url"), errors);
   } else {
-    CheckWebhookService(client["service"], path.Child("service"), errors);
+    rest::CheckWebhookService(client["service"], path.Child("service"), errors);
   }
 }
 

@@ -3,8 +3,8 @@
 
 #include "api/apps_v1.h"
 #include "kube/pod/defaults.h"
-#include "kube/testing_kind.h"
 #include "kube/workload/workload.h"
+#include "rest/testing_kind.h"
 
 namespace keelson::kube::workload {
 namespace {
@@ -14,15 +14,15 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 
 template <typename Kind>
-KindTester Tester(std::string_view resource) {
+rest::KindTester Tester(std::string_view resource) {
   std::vector<schema::DefaultHook> hooks(Defaults().begin(), Defaults().end());
   for (const auto& hook : pod::Defaults()) hooks.push_back(hook);
-  return KindTester(Kind::Schema(), schema::DefaultHooks(hooks),
-                    StrategyOf(Strategies(), resource));
+  return rest::KindTester(Kind::Schema(), schema::DefaultHooks(hooks),
+                          rest::StrategyOf(Strategies(), resource));
 }
-KindTester Deployments() { return Tester<api::apps_v1::Deployment>("deployments"); }
-KindTester DaemonSets() { return Tester<api::apps_v1::DaemonSet>("daemonsets"); }
-KindTester StatefulSets() { return Tester<api::apps_v1::StatefulSet>("statefulsets"); }
+rest::KindTester Deployments() { return Tester<api::apps_v1::Deployment>("deployments"); }
+rest::KindTester DaemonSets() { return Tester<api::apps_v1::DaemonSet>("daemonsets"); }
+rest::KindTester StatefulSets() { return Tester<api::apps_v1::StatefulSet>("statefulsets"); }
 
 // An object whose template fits its selector, with more in its spec.
 std::string Workload(std::string_view spec = "", std::string_view metadata = R"("name":"a")") {
@@ -115,7 +115,8 @@ TEST(StatefulSet, MountsItsClaimsInEveryPod) {
 }
 
 TEST(ControllerRevision, NeverChanges) {
-  const KindTester revisions = Tester<api::apps_v1::ControllerRevision>("controllerrevisions");
+  const rest::KindTester revisions =
+      Tester<api::apps_v1::ControllerRevision>("controllerrevisions");
   EXPECT_THAT(revisions.Create(R"({"metadata":{"name":"a"},"revision":-1})"),
               ElementsAre("revision: Invalid value: -1: must be greater than or equal to 0",
                           "data: Required value: data is mandatory"));

@@ -5,9 +5,9 @@
 #include "api/batch_v1.h"
 #include "api/policy_v1.h"
 #include "kube/pod/defaults.h"
-#include "kube/testing_kind.h"
 #include "kube/workload/job.h"
 #include "kube/workload/workload.h"
+#include "rest/testing_kind.h"
 
 namespace keelson::kube::workload {
 namespace {
@@ -17,14 +17,14 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 
 template <typename Kind>
-KindTester Tester(std::string_view resource) {
+rest::KindTester Tester(std::string_view resource) {
   std::vector<schema::DefaultHook> hooks(Defaults().begin(), Defaults().end());
   for (const auto& hook : pod::Defaults()) hooks.push_back(hook);
-  return KindTester(Kind::Schema(), schema::DefaultHooks(hooks),
-                    StrategyOf(Strategies(), resource));
+  return rest::KindTester(Kind::Schema(), schema::DefaultHooks(hooks),
+                          rest::StrategyOf(Strategies(), resource));
 }
-KindTester Jobs() { return Tester<api::batch_v1::Job>("jobs"); }
-KindTester CronJobs() { return Tester<api::batch_v1::CronJob>("cronjobs"); }
+rest::KindTester Jobs() { return Tester<api::batch_v1::Job>("jobs"); }
+rest::KindTester CronJobs() { return Tester<api::batch_v1::CronJob>("cronjobs"); }
 
 std::string Job(std::string_view spec = "", std::string_view labels = "") {
   return R"({"metadata":{"name":"j","uid":"u")" + std::string(labels) +

@@ -7,10 +7,10 @@
 #include "value/path.h"
 #include "value/value.h"
 
-namespace keelson::kube::cluster {
+namespace keelson::apiextensions {
 
 // `schema` is openAPIV3Schema; an absent one is fine.
 void CheckDefinitionSchema(const value::Value& schema, const value::Path& path,
                            schema::FieldErrors& errors);
 
-}  // namespace keelson::kube::cluster
+}  // namespace keelson::apiextensions

@@ -11,16 +11,19 @@
 #include <span>
 
 #include "api/apiextensions_v1.h"
-#include "kube/cluster/admission_rules.h"
-#include "kube/cluster/definition_schema.h"
-#include "kube/cluster/kinds.h"
-#include "kube/cluster/storage_names.h"
+#include "apiextensions/approval.h"
+#include "apiextensions/conditions.h"
+#include "apiextensions/definition_schema.h"
+#include "apiextensions/definition_version.h"
+#include "apiextensions/strategies.h"
 #include "rest/field_checks.h"
+#include "rest/kind_rules.h"
 #include "rest/seen_texts.h"
+#include "rest/webhook_checks.h"
 #include "schema/internal_form.h"
 #include "schema/struct_editor.h"
 
-namespace keelson::kube::cluster {
+namespace keelson::apiextensions {
 namespace {
 
 using api::apiextensions_v1::CustomResourceConversion;
@@ -40,13 +43,15 @@ using value::Value;
 using Version = CustomResourceDefinitionVersion;
 using Versions = schema::ListView<Version>;
 
-constexpr std::string_view kApproved = "api-approved.kubernetes.io";
 constexpr std::string_view kScopes[] = {"Cluster", "Namespaced"};
 constexpr std::string_view kConversions[] = {"None", "Webhook"};
 constexpr std::string_view kReviewVersions[] = {"v1", "v1beta1"};
-constexpr std::string_view kColumnTypes[] = {"boolean", "date", "integer", "number", "string"};
-constexpr std::string_view kColumnFormats[] = {"byte",  "date",  "date-time", "double",
-                                               "float", "int32", "int64",     "password"};
+
+std::string LowerCase(std::string_view text) {
+  std::string lower(text);
+  for (char& c : lower) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  return lower;
+}
 
 std::string Joined(const names::Complaints& complaints) {
   return fmt::format("{}", fmt::join(complaints, ","));
@@ -163,65 +168,6 @@ void CheckGroup(std::string_view group, const Path& path, FieldErrors& errors) {
 
 // --- versions ------------------------------------------------------------------------------------
 
-void CheckScalePath(std::string_view text, std::initializer_list<std::string_view> roots,
-                    const char* complaint, const Path& path, FieldErrors& errors) {
-  if (!text.starts_with('.')) {
-    errors.push_back(Invalid(path, text, "must be a simple json path starting with ."));
-  } else if (std::ranges::none_of(roots, [&](auto root) { return text.starts_with(root); })) {
-    errors.push_back(Invalid(path, text, complaint));
-  }
-}
-
-void CheckSubresources(const Value& subresources, const Path& path, FieldErrors& errors) {
-  const Value scale = subresources["scale"];
-  if (scale.is_null()) return;
-  const auto check = [&](std::string_view field, const Path& at, std::string_view root,
-                         const char* complaint) {
-    const auto text = scale[field].AsString();
-    if (text.empty()) {
-      errors.push_back(Required(at, ""));
-    } else {
-      CheckScalePath(text, {root}, complaint, at, errors);
-    }
-  };
-  check("specReplicasPath", path.Child("scale.specReplicasPath"), ".spec.",
-        "should be a json path under .spec");
-  check("statusReplicasPath", path.Child("scale.statusReplicasPath"), ".status.",
-        "should be a json path under .status");
-  if (auto selector = scale["labelSelectorPath"].AsString(); !selector.empty()) {
-    CheckScalePath(selector, {".spec.", ".status."},
-                   "should be a json path under either .spec or .status",
-                   path.Child("scale.labelSelectorPath"), errors);
-  }
-}
-
-void CheckColumns(const Value& columns, const Path& path, FieldErrors& errors) {
-  for (size_t i = 0; i < columns.items().size(); ++i) {
-    const Value& column = columns.items()[i];
-    const Path at = path.Index(i);
-    if (column["name"].AsString().empty()) errors.push_back(Required(at.Child("name"), ""));
-    const auto type = column["type"].AsString();
-    const auto types = fmt::format("must be one of {}", fmt::join(kColumnTypes, ","));
-    if (type.empty()) {
-      errors.push_back(Required(at.Child("type"), types));
-    } else if (std::ranges::find(kColumnTypes, type) == std::end(kColumnTypes)) {
-      errors.push_back(Invalid(at.Child("type"), type, types));
-    }
-    const auto format = column["format"].AsString();
-    if (!format.empty() && std::ranges::find(kColumnFormats, format) == std::end(kColumnFormats)) {
-      errors.push_back(Invalid(at.Child("format"), format,
-                               fmt::format("must be one of {}", fmt::join(kColumnFormats, ","))));
-    }
-    const auto json_path = column["jsonPath"].AsString();
-    if (json_path.empty()) {
-      errors.push_back(Required(at.Child("JSONPath"), ""));
-    } else if (!json_path.starts_with('.')) {
-      errors.push_back(
-          Invalid(at.Child("JSONPath"), json_path, "must be a simple json path starting with ."));
-    }
-  }
-}
-
 void CheckDeprecation(const Version& version, const Path& path, FieldErrors& errors) {
   const auto warning = version.deprecationWarning();
   if (!warning) return;
@@ -250,6 +196,10 @@ void CheckVersion(const Version& version, const Shared& shared, const Path& path
   }
   if (!shared.columns) {
     CheckColumns(value["additionalPrinterColumns"], path.Child("additionalPrinterColumns"), errors);
+  }
+  if (!shared.selectable) {
+    CheckSelectableFields(value["selectableFields"], value["schema"]["openAPIV3Schema"],
+                          path.Child("selectableFields"), errors);
   }
 }
 
@@ -315,9 +265,9 @@ void CheckConversion(const CustomResourceConversion& conversion, bool known_want
   } else if (client["url"].is_null() == client["service"].is_null()) {
     errors.push_back(Required(at, "exactly one of url or service is required"));
   } else if (!client["url"].is_null()) {
-    CheckWebhookUrl(client["url"].AsString(), at.Child("url"), errors);
+    rest::CheckWebhookUrl(client["url"].AsString(), at.Child("url"), errors);
   } else {
-    CheckWebhookService(client["service"], at.Child("service"), errors);
+    rest::CheckWebhookService(client["service"], at.Child("service"), errors);
   }
   CheckReviewVersions(versions, known_wanted, path.Child("conversionReviewVersions"), errors);
 }
@@ -363,6 +313,10 @@ void CheckSpec(const CustomResourceDefinitionSpec& spec, bool known_review_wante
     CheckColumns(common["additionalPrinterColumns"], path.Child("additionalPrinterColumns"),
                  errors);
   }
+  if (shared.selectable) {
+    CheckSelectableFields(common["selectableFields"], common["schema"]["openAPIV3Schema"],
+                          path.Child("selectableFields"), errors);
+  }
   CheckConversion(spec.conversion(), known_review_wanted, path.Child("conversion"), errors);
 }
 
@@ -396,42 +350,19 @@ void CheckStoredVersions(const CustomResourceDefinition& definition, FieldErrors
   }
 }
 
-bool IsProtected(std::string_view group) {
-  return group == "k8s.io" || group.ends_with(".k8s.io") || group == "kubernetes.io" ||
-         group.ends_with(".kubernetes.io");
-}
-
-enum class Approval { kMissing, kBypassed, kApproved, kInvalid };
-
-Approval ApprovalOf(const CustomResourceDefinition& definition) {
-  const auto text = definition.metadata().annotations()[kApproved];
-  if (text.empty()) return Approval::kMissing;
-  if (text.starts_with("unapproved")) return Approval::kBypassed;
-  const auto scheme = text.find("://");
-  const bool is_url = scheme != std::string_view::npos && scheme > 0 && scheme + 3 < text.size() &&
-                      text[scheme + 3] != '/';
-  return is_url ? Approval::kApproved : Approval::kInvalid;
-}
-
 // Groups of the project itself want a sign that the project agreed.
 void CheckApproval(const CustomResourceDefinition& definition, const CustomResourceDefinition& old,
                    FieldErrors& errors) {
   if (!IsProtected(definition.spec().group())) return;
-  const auto approval = ApprovalOf(definition);
-  if (old && ApprovalOf(old) == approval) return;
+  const auto text = definition.metadata().annotations()[kApprovalAnnotation];
+  const auto approval = ApprovalOf(text);
+  if (old && ApprovalOf(old.metadata().annotations()[kApprovalAnnotation]) == approval) return;
   const Path metadata("metadata");
-  const Path path = metadata.Child("annotations").Key(kApproved);
+  const Path path = metadata.Child("annotations").Key(kApprovalAnnotation);
   if (approval == Approval::kMissing) {
-    errors.push_back(
-        Required(path,
-                 "protected groups must have approval annotation \"api-approved.kubernetes.io\", "
-                 "see https://github.com/kubernetes/enhancements/pull/1111"));
+    errors.push_back(Required(path, ApprovalMessage(approval, text)));
   } else if (approval == Approval::kInvalid) {
-    errors.push_back(
-        Invalid(path, definition.metadata().annotations()[kApproved],
-                "protected groups must have approval annotation \"api-approved.kubernetes.io\" "
-                "with either a URL or a reason starting with \"unapproved\", see "
-                "https://github.com/kubernetes/enhancements/pull/1111"));
+    errors.push_back(Invalid(path, text, ApprovalMessage(approval, text)));
   }
 }
 
@@ -501,15 +432,43 @@ void ValidateStatus(const WriteScope&, const Value& object, const Value&, FieldE
              Path("status").Child("acceptedNames"), errors);
 }
 
+// The first request to delete only marks the definition; whoever removes its objects then lets it
+// go.
+bool AwaitsFinalization(const Value& object) {
+  return object["metadata"]["deletionTimestamp"].is_null();
+}
+
+void PrepareForDelete(const WriteScope& scope, Ref object) {
+  const Value finalizers = object.Get()["metadata"]["finalizers"];
+  const auto is_ours = [](const Value& item) { return item.AsString() == kCleanupFinalizer; };
+  if (std::ranges::any_of(finalizers.items(), is_ours)) return;
+  Ref list = object.Field("metadata").Field("finalizers");
+  if (list.kind() != value::Kind::kList) list.Set(Value::EmptyList());
+  list.Append(Value::String(kCleanupFinalizer, /*plain=*/true));
+  SetCondition(object,
+               {.type = kTerminating,
+                .status = kTrue,
+                .reason = "InstanceDeletionPending",
+                .message = "CustomResourceDefinition marked for deletion; CustomResource deletion "
+                           "will begin soon"},
+               scope.now);
+}
+
 }  // namespace
 
-Rules kCustomResourceDefinition({.unconditional_update = false,
-                                 .counts_generation = true,
-                                 .prepare_for_create = PrepareForCreate,
-                                 .prepare_for_update = PrepareForUpdate,
-                                 .prepare_status = rest::KeepMetadata,
-                                 .validate = Validate,
-                                 .validate_update = ValidateUpdate,
-                                 .validate_status = ValidateStatus});
+std::span<const rest::KindStrategy> Strategies() {
+  static const rest::RuleStrategy kDefinition({.unconditional_update = false,
+                                               .counts_generation = true,
+                                               .prepare_for_create = PrepareForCreate,
+                                               .prepare_for_update = PrepareForUpdate,
+                                               .prepare_status = rest::KeepMetadata,
+                                               .validate = Validate,
+                                               .validate_update = ValidateUpdate,
+                                               .validate_status = ValidateStatus,
+                                               .prepare_for_delete = PrepareForDelete,
+                                               .awaits_finalization = AwaitsFinalization});
+  static const rest::KindStrategy kStrategies[] = {{kGroup, kDefinitions, &kDefinition}};
+  return kStrategies;
+}
 
-}  // namespace keelson::kube::cluster
+}  // namespace keelson::apiextensions

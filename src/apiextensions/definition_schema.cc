@@ -1,7 +1,7 @@
 // Two walks over the schema, as upstream makes them: first whether it is structural, then what each
 // part may say. Expressions (x-kubernetes-validations) and defaults are not looked at.
 
-#include "kube/cluster/definition_schema.h"
+#include "apiextensions/definition_schema.h"
 
 #include <fmt/format.h>
 #include <re2/re2.h>
@@ -13,7 +13,7 @@
 #include "rest/field_checks.h"
 #include "rest/seen_texts.h"
 
-namespace keelson::kube::cluster {
+namespace keelson::apiextensions {
 namespace {
 
 using schema::FieldErrors;
@@ -342,4 +342,4 @@ void CheckDefinitionSchema(const Value& schema, const Path& path, FieldErrors& e
   CheckPart(schema, path, errors);
 }
 
-}  // namespace keelson::kube::cluster
+}  // namespace keelson::apiextensions

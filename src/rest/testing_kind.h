@@ -22,7 +22,7 @@
 #include "value/document.h"
 #include "value/json.h"
 
-namespace keelson::kube {
+namespace keelson::rest {
 
 class KindTester {
  public:
@@ -101,4 +101,4 @@ inline const rest::Strategy& StrategyOf(std::span<const rest::KindStrategy> stra
   return *strategies.front().strategy;
 }
 
-}  // namespace keelson::kube
+}  // namespace keelson::rest
