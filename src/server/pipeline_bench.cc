@@ -47,7 +47,6 @@ class DiscardingWriter final : public http::ResponseWriter {
 
 class StaticEndpoint final : public Endpoint {
  public:
-  explicit StaticEndpoint(ProcessState& process) : process_(process) {}
   Pending Serve(RequestContext& context) override {
     context.response.Send(200, {body_});
     context.route = &route_;
@@ -58,7 +57,6 @@ class StaticEndpoint final : public Endpoint {
   const Slice body_ = Slice::Own(std::string(3400, 'x'));
   const InstrumentedRoute route_{
       {.verb = "GET", .version = "v1", .resource = "pods", .component = "apiserver"}};
-  ProcessState& process_;
 };
 
 Task<void> ServeOne(http::Handler& handler, http::Exchange& exchange) {
@@ -76,7 +74,7 @@ void BM_Pipeline(benchmark::State& state) {
                                            .loopback = std::make_shared<LoopbackClientConfig>(),
                                            .fatal = [](std::string) { std::abort(); }},
                                           std::make_shared<EmptyDelegate>(NotFoundEndpoint()));
-  server->mux().HandleService("/api/v1", std::make_shared<StaticEndpoint>(process));
+  server->mux().HandleService("/api/v1", std::make_shared<StaticEndpoint>());
   http::ConnectionInfo connection;
   for (auto _ : state) {
     DiscardingWriter writer;
