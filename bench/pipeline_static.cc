@@ -35,24 +35,18 @@ class StubAuthenticator final : public auth::Authenticator {
 // Answers as a resource route does: instrumented, without copying the body.
 class StaticEndpoint final : public server::Endpoint {
  public:
-  StaticEndpoint(size_t bytes, server::ProcessState& process)
-      : body_(Slice::Own(std::string(bytes, 'x'))), process_(process) {}
+  explicit StaticEndpoint(size_t bytes) : body_(Slice::Own(std::string(bytes, 'x'))) {}
   server::Pending Serve(server::RequestContext& context) override {
     context.response.headers().AddView("Content-Type", "application/json");
     context.response.Send(200, {body_});
-    process_.request_metrics.Monitor(context,
-                                     {.verb = "GET",
-                                      .version = "v1",
-                                      .resource = "pods",
-                                      .scope = "resource",
-                                      .component = "apiserver"},
-                                     process_.clock.Now() - context.request.received);
+    context.route = &route_;
     return std::nullopt;
   }
 
  private:
   const Slice body_;
-  server::ProcessState& process_;
+  const server::InstrumentedRoute route_{
+      {.verb = "GET", .version = "v1", .resource = "pods", .component = "apiserver"}};
 };
 
 Task<void> Run(server::GenericApiServer& server, server::Serving& serving, std::stop_token stop) {
@@ -93,7 +87,7 @@ int Main(int argc, char** argv) {
        .loopback = (*serving)->Loopback("none"),
        .fatal = [](std::string) { std::abort(); }},
       std::make_shared<server::EmptyDelegate>(server::NotFoundEndpoint()));
-  server->mux().HandleService("/api/v1", std::make_shared<StaticEndpoint>(bytes, process));
+  server->mux().HandleService("/api/v1", std::make_shared<StaticEndpoint>(bytes));
   if (!server->Prepare()) return 1;
   std::stop_source stop;
   Gate running;

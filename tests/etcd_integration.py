@@ -247,7 +247,7 @@ class OnEtcd(unittest.TestCase):
                              (504, 'Timeout', 'Timeout: request did not complete within requested timeout - '
                                               'context deadline exceeded'))
             api.await_true(lambda: api.get('/readyz')[0] == 500)
-            self.assertIn('error getting data from etcd: ', api.get('/readyz/etcd-readiness')[1])
+            api.await_true(lambda: 'error getting data from etcd: ' in api.get('/readyz/etcd-readiness')[1])
             self.assertIn('[-]etcd failed: reason withheld', api.get('/livez')[1])
             etcd.start()
             api.await_true(lambda: api.get('/readyz')[0] == 200)

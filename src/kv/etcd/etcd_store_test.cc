@@ -124,7 +124,8 @@ class EtcdStoreTest : public ::testing::Test {
 TEST_F(EtcdStoreTest, FollowsTheModel) {
   for (const auto& program : EtcdPrograms()) {
     BackendParam backend{
-        program, [&] { return std::make_unique<InEtcd>(EtcdProcess::Start(program).value()); }};
+        program, [&] { return std::make_unique<InEtcd>(EtcdProcess::Start(program).value()); },
+        /*compaction_takes_previous=*/true};
     uint64_t first = FirstSeed();
     for (uint64_t seed = first; seed < first + SeedCount(5) && !HasFailure(); ++seed) {
       RunModel(backend, seed);

@@ -37,6 +37,8 @@ class Backend {
 struct BackendParam {
   std::string name;
   std::function<std::unique_ptr<Backend>()> make;
+  // A watch reads previous values when it sends, so that compaction may have taken them by then.
+  bool compaction_takes_previous = false;
 };
 inline std::string BackendName(const ::testing::TestParamInfo<BackendParam>& info) {
   return info.param.name;

@@ -37,7 +37,10 @@ std::string Show(const KeyValue& kv) {
 
 class Run {
  public:
-  Run(const BackendParam& param, uint64_t seed) : random_(seed), backend_(param.make()) {
+  Run(const BackendParam& param, uint64_t seed)
+      : random_(seed),
+        backend_(param.make()),
+        compaction_takes_previous_(param.compaction_takes_previous) {
     revision_ = Await(store().CurrentRevision()).value();
     history_[revision_] = {};
   }
@@ -220,6 +223,9 @@ class Run {
   }
 
   void Compact() {
+    if (compaction_takes_previous_) {
+      for (auto& watch : watches_) CatchUp(watch);
+    }
     Revision revision = SomeRevision();
     auto result = Await(store().Compact(revision));
     if (revision > revision_) {
@@ -341,6 +347,7 @@ class Run {
 
   std::mt19937_64 random_;
   std::unique_ptr<Backend> backend_;
+  const bool compaction_takes_previous_;
   Revision revision_ = 0;
   Revision compacted_ = 0;
   std::map<Revision, ModelMap> history_;
