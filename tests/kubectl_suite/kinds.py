@@ -30,15 +30,15 @@ DEFAULTED_LISTS = {
 class Kind:
     """A kind and its object.
 
-    finalizes: something has to be done before it is gone. old_describes: false where old clients
-    ask for a version that is gone. settles: false where the server's defaults in a list make some
+    finalizes: something has to be done before it is gone. describes_from: clients of lower
+    minor versions ask for an API version that is gone. settles: false where the server's defaults in a list make some
     clients patch the same again on every apply.
     """
 
     def __init__(self, api_version, kind, cluster=False, name='x', finalizes=False,
-                 old_describes=True, **fields):
+                 describes_from=0, **fields):
         self.api_version, self.kind, self.cluster, self.name = api_version, kind, cluster, name
-        self.finalizes, self.old_describes = finalizes, old_describes
+        self.finalizes, self.describes_from = finalizes, describes_from
         self.settles = kind not in DEFAULTED_LISTS
         group = api_version.rpartition('/')[0]
         self.argument = kind.lower() + ('.' + api_version.split('/')[1] + '.' + group if group else '')
@@ -79,7 +79,7 @@ KINDS = [
     Kind('apps/v1', 'DaemonSet', spec={'selector': SELECTOR, 'template': TEMPLATE}),
     Kind('apps/v1', 'ControllerRevision', data={'a': 1}, revision=1),
     Kind('batch/v1', 'Job', spec={'template': ONCE}),
-    Kind('batch/v1', 'CronJob', old_describes=False,
+    Kind('batch/v1', 'CronJob', describes_from=21,
          spec={'schedule': '0 1 * * *', 'jobTemplate': {'spec': {'template': ONCE}}}),
     Kind('autoscaling/v1', 'HorizontalPodAutoscaler', name='old',
          spec={'maxReplicas': 3, 'scaleTargetRef': TARGET, 'targetCPUUtilizationPercentage': 70}),
@@ -87,19 +87,19 @@ KINDS = [
          spec={'maxReplicas': 3, 'scaleTargetRef': TARGET,
                'metrics': [{'type': 'Resource', 'resource': {
                    'name': 'memory', 'target': {'type': 'Utilization', 'averageUtilization': 60}}}]}),
-    Kind('policy/v1', 'PodDisruptionBudget', old_describes=False,
+    Kind('policy/v1', 'PodDisruptionBudget', describes_from=21,
          spec={'minAvailable': 1, 'selector': SELECTOR}),
     Kind('networking.k8s.io/v1', 'NetworkPolicy', spec={'podSelector': {}}),
     Kind('networking.k8s.io/v1', 'IngressClass', cluster=True, name='kind-ic',
          spec={'controller': 'example.com/c'}),
     Kind('networking.k8s.io/v1', 'Ingress', spec={'defaultBackend': {'service': {
         'name': 'x', 'port': {'number': 80}}}}),
-    Kind('networking.k8s.io/v1', 'IPAddress', cluster=True, name='10.96.77.77',
+    Kind('networking.k8s.io/v1', 'IPAddress', cluster=True, name='10.96.77.77', describes_from=33,
          spec={'parentRef': {'resource': 'services', 'namespace': 'kinds', 'name': 'x'}}),
-    Kind('networking.k8s.io/v1', 'ServiceCIDR', cluster=True, name='kind-cidr',
+    Kind('networking.k8s.io/v1', 'ServiceCIDR', cluster=True, name='kind-cidr', describes_from=33,
          spec={'cidrs': ['10.100.0.0/24']}),
     Kind('coordination.k8s.io/v1', 'Lease', spec={'holderIdentity': 'me'}),
-    Kind('discovery.k8s.io/v1', 'EndpointSlice', addressType='IPv4', old_describes=False,
+    Kind('discovery.k8s.io/v1', 'EndpointSlice', addressType='IPv4', describes_from=21,
          endpoints=[{'addresses': ['10.1.2.3']}], ports=[{'port': 80}]),
     Kind('events.k8s.io/v1', 'Event', name='new', eventTime='2024-01-01T00:00:00.000001Z',
          reportingController='example.com/c', reportingInstance='c-1', action='Do',
@@ -121,7 +121,7 @@ KINDS = [
     Kind('storage.k8s.io/v1', 'CSIStorageCapacity', storageClassName='kind-sc'),
     Kind('storage.k8s.io/v1', 'VolumeAttachment', cluster=True, name='kind-va',
          spec={'attacher': 'd.example.com', 'nodeName': 'n', 'source': {'persistentVolumeName': 'p'}}),
-    Kind('storage.k8s.io/v1', 'VolumeAttributesClass', cluster=True, name='kind-vac', finalizes=True,
+    Kind('storage.k8s.io/v1', 'VolumeAttributesClass', cluster=True, name='kind-vac', finalizes=True, describes_from=34,
          driverName='d.example.com', parameters={'iops': '1'}),
     Kind('scheduling.k8s.io/v1', 'PriorityClass', cluster=True, name='kind-pc', value=10),
     Kind('node.k8s.io/v1', 'RuntimeClass', cluster=True, name='kind-rc', handler='runc'),

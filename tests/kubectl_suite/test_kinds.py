@@ -30,7 +30,7 @@ class Kinds(Steps):
                 self.expect(out, kind.name)
 
         def describe():
-            if kubectl.minor > 20 or kind.old_describes:
+            if kubectl.minor >= kind.describes_from:
                 self.expect(kubectl('describe', kind.argument, kind.name, *place), kind.name)
 
         def label():
