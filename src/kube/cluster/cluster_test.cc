@@ -12,6 +12,7 @@
 #include "api/resource_v1.h"
 #include "api/scheduling_v1.h"
 #include "api/storage_v1.h"
+#include "kube/cluster/kinds.h"
 #include "rest/testing_kind.h"
 
 namespace keelson::kube::cluster {
@@ -21,6 +22,7 @@ using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 
 template <typename Kind>
 rest::KindTester Tester(std::string_view resource) {
@@ -154,6 +156,18 @@ TEST(CertificateSigningRequest, MustHoldARequest) {
                           "spec.usages: Required value",
                           "spec.signerName: Invalid value: \"nope\": must be a fully qualified "
                           "domain and path of the form 'example.com/signer-name'"));
+}
+
+TEST(CertificateSigningRequest, AVerdictStays) {
+  const rest::KindTester approvals(api::certificates_v1::CertificateSigningRequest::Schema(),
+                                   schema::DefaultHooks(Defaults()), kSigningRequestApproval);
+  constexpr std::string_view kApproved =
+      R"({"status":{"conditions":[{"type":"Approved","status":"True"}]}})";
+  constexpr std::string_view kRemoved =
+      "status.conditions: Forbidden: updates may not remove a condition of type \"Approved\"";
+  EXPECT_THAT(approvals.Update(kApproved, R"({"status":{"conditions":[]}})"), Contains(kRemoved));
+  EXPECT_THAT(approvals.Update(kApproved, "{}"), Contains(kRemoved));
+  EXPECT_THAT(approvals.Update("{}", kApproved), Not(Contains(HasSubstr("status.conditions"))));
 }
 
 TEST(ResourceClaim, AsksForSomethingByName) {

@@ -144,7 +144,11 @@ void PrepareForApproval(const WriteScope& scope, Ref object, const Value& old) {
   const Value conditions = object.Get()["status"]["conditions"];
   object.SetField("spec", old["spec"]);
   object.SetField("status", old["status"]);
-  if (!conditions.is_null()) object.Field("status").SetField("conditions", conditions);
+  if (conditions.is_null()) {
+    object.Field("status").RemoveField("conditions");
+  } else {
+    object.Field("status").SetField("conditions", conditions);
+  }
 }
 
 // --- validation ----------------------------------------------------------------------------------
