@@ -10,11 +10,12 @@ set(KEELSON_SANITIZE "" CACHE STRING "Sanitizers to build with: address,undefine
 option(KEELSON_FUZZ "Build the libFuzzer targets" OFF)
 set(KEELSON_BIN_DIR ${CMAKE_BINARY_DIR}/bin CACHE PATH "Where programs are put")
 
-# Objects are shared between checkouts: paths are hashed relative to the source folder.
+# Objects are shared between checkouts: paths are hashed relative to the source folder. What an object
+# depends on is read from the compiler's own list, which saves preprocessing each source twice.
 find_program(CCACHE_PROGRAM ccache)
 if(CCACHE_PROGRAM)
   set(CMAKE_CXX_COMPILER_LAUNCHER
-      ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${CMAKE_SOURCE_DIR} CCACHE_NOHASHDIR=1
+      ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${CMAKE_SOURCE_DIR} CCACHE_NOHASHDIR=1 CCACHE_DEPEND=1
       CCACHE_SLOPPINESS=pch_defines,time_macros ${CCACHE_PROGRAM})
 endif()
 add_compile_options(-ffile-prefix-map=${CMAKE_SOURCE_DIR}/=)
