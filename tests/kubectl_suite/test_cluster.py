@@ -40,6 +40,21 @@ class Cluster(Steps):
         if kubectl.minor > 27:
             self.step('whoami', lambda: self.expect(kubectl('auth', 'whoami'), 'admin'))
 
+    def test_roles_are_reconciled(self):
+        def reconcile(*verbs):
+            role = {'apiVersion': 'rbac.authorization.k8s.io/v1', 'kind': 'ClusterRole',
+                    'metadata': {'name': 'reconciled'},
+                    'rules': [{'apiGroups': [''], 'resources': ['pods'], 'verbs': list(verbs)}]}
+            self.expect(kubectl('auth', 'reconcile', '-f', '-', stdin=role), 'reconciled')
+
+        def verbs():
+            rules = kubectl.json('get', 'clusterrole', 'reconciled')['rules']
+            return sorted(verb for rule in rules for verb in rule['verbs'])
+
+        self.step('created', lambda: reconcile('get'))
+        self.step('extended', lambda: reconcile('list'))
+        self.step('kept', lambda: self.assertEqual(verbs(), ['get', 'list']))
+
     def test_nodes(self):
         kubectl('create', '-f', '-', stdin={'apiVersion': 'v1', 'kind': 'Node',
                                             'metadata': {'name': 'worker'}})
